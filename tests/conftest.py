@@ -1,12 +1,10 @@
-"""BLAS on one thread; signals as a terminal gives them; which cases run by default."""
+"""BLAS on one thread; signals as a terminal gives them."""
 
 import gc
 import os
 import signal
 
 import pytest
-
-from harness import everyday
 
 # NumPy reads it when it is loaded. The networks are small: a second thread gains nothing, and costs
 # much on a busy machine.
@@ -19,11 +17,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name in ("SIGHUP", "SIGTERM"):
     if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
         signal.signal(getattr(signal, _name), signal.SIG_DFL)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    everyday.choose(items)
 
 
 # -- garbage ---------------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
 """The edition as pages to read beside the papers: static, offline, in any browser.
 
 `articles` gathers what a page shows of one check from `parts`: `formulas` sets LaTeX as MathML with
-the changed symbols marked, `evidence` draws the rulers, `code` colours the code, `graph`
-finds which equation uses which, `pages` fills the templates and writes, `single` puts one paper
-into one file. ``bibliography`` knows who wrote the papers, `reported` and `pictures` what they
-report, `parts.docstrings` sets words, `evaluating` runs the checks. ``secondorder
-book`` runs it.
+the changed symbols marked, `evidence` runs the check and draws the rulers, `code` colours the code,
+`docstrings` sets words. `graph` finds which equation uses which, `pages` fills the templates and
+writes, `single` puts one paper into one file. `bibliography` knows who wrote the papers, `reported`
+and `pictures` what they report. ``secondorder book`` runs it.
 
 What it needs beside the package stands in the extra ``[book]``: `math-core`, `jinja2`, `pygments`.
 """

@@ -1,6 +1,5 @@
 """The folder that a book is written to, and the files that every book needs."""
 
-import contextlib
 import importlib.resources
 import os
 import re
@@ -10,7 +9,6 @@ from pathlib import Path
 from .. import files
 
 INDEX = "index.html"
-STATIC = ("style.css", "script.js", "moving.css", "moving.js")
 MARK = "made-by-secondorder-book"  # names the files of a book: see `listed`
 _FIRST = "Written by secondorder book, which may write these files again or remove them:"
 
@@ -50,17 +48,12 @@ def fill(place, contents):
                 (made / name).write_bytes(content if isinstance(content, bytes)
                                           else content.encode())
         files.output_directory(place)
-        earlier = listed(place)
-        _write_list(place, {*earlier, *contents})
-        for name in earlier:
+        for name in listed(place):
             (place / name).unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # a folder that is not empty yet
-                if "/" in name:
-                    (place / name).parent.rmdir()
+        files.write_text(place / MARK, "\n".join([_FIRST, *sorted(contents)]) + "\n")
         for name in sorted(contents, key=lambda name: name == INDEX):
             (place / name).parent.mkdir(exist_ok=True)
             os.replace(made / name, place / name)
-        _write_list(place, contents)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
@@ -73,19 +66,9 @@ def listed(place):
             if re.fullmatch(r"(fonts/|figures/)?[\w.-]+", name) and not name.startswith(".")]
 
 
-def _write_list(place, names):
-    files.write_text(place / MARK, "\n".join([_FIRST, *sorted(names)]) + "\n")
-
-
 def static():
-    """Style, script and fonts as they stand in the package: file name -> bytes; FileNotFoundError
-    where a font that the style names is missing.
-    """
+    """Style, script and fonts as they stand in the package: file name -> bytes."""
     source = importlib.resources.files("secondorder.book") / "static"
-    texts = {name: (source / name).read_bytes() for name in STATIC}
-    for name in [*re.findall(r'url\("(.+?)"\)', texts["style.css"].decode()), "fonts/OFL.txt"]:
-        if not (source / name).is_file():
-            raise FileNotFoundError(f"the installed package lacks {name}, which the book's pages "
-                                    "need: install secondorder again")
-        texts[name] = (source / name).read_bytes()
-    return texts
+    fonts = re.findall(r'url\("(.+?)"\)', (source / "style.css").read_text(encoding="utf-8"))
+    return {name: (source / name).read_bytes()
+            for name in ("style.css", "script.js", *fonts, "fonts/OFL.txt")}

@@ -60,13 +60,6 @@ def tops(entries, known):
     return sorted(shown, key=lambda label: label not in named)
 
 
-def alone(entries, known):
-    """Entries that say they rest on nothing, and that nothing rests on."""
-    used = {one for steps in known.values() for one in steps}
-    return [entry for entry in entries
-            if entry.uses == () and entry.labels[0] not in used]
-
-
 def tree(top, known, stops):
     """The part of `known` below one result, down to other results; steps that are implied left out.
 
@@ -81,13 +74,16 @@ def tree(top, known, stops):
             for label in nodes}
 
 
-def depths(top, part):
-    """Longest way down from the result to every label."""
-    depth, waiting = {top: 0}, [top]
-    while waiting:
-        label = waiting.pop(0)
-        for used in part[label]:
-            if depth.get(used, -1) < depth[label] + 1:
-                depth[used] = depth[label] + 1
-                waiting.append(used)
-    return depth
+def trees(entries, known):
+    """A tree for each result, as nested pairs of an entry and the trees of what it rests on.
+
+    What has a tree of its own, or has been shown in the same one, ends there.
+    """
+    by_label, stops = {entry.labels[0]: entry for entry in entries}, tops(entries, known)
+
+    def branch(label, part, shown):
+        below_it = [] if label in shown else part[label]
+        shown.add(label)
+        return by_label[label], [branch(used, part, shown) for used in below_it]
+
+    return [branch(top, tree(top, known, stops), set()) for top in stops]

@@ -11,8 +11,7 @@ from ..ledger.labels import short
 from ..ledger.pages import counts, reading_path
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
-from . import (articles, bibliography, evaluating, folder, graph, moving, reported, search, trees,
-               tutorials)
+from . import articles, bibliography, folder, graph, reported, search, tutorials
 from .parts import docstrings, evidence, symbols
 
 NEEDED = ("math_core", "jinja2", "pygments")
@@ -46,7 +45,7 @@ def write(out, paper=None, seeds=None, say=print, jobs=None, overwrite=False):
     ImportError
         Without the extra ``[book]``; the message says which line installs it.
     OSError
-        The folder holds something else, or cannot be written to; a font is missing.
+        The folder holds something else, or cannot be written to.
     FormulaError, ValueError
         A formula that cannot be set; a label in ``uses=`` that does not exist.
     """
@@ -71,16 +70,27 @@ def gathered(papers, claims, seeds=None, jobs=None, say=print):
     for name in papers:
         require_labels(name, entries[name])
     began, pages = time.monotonic(), {}
-    progress = evaluating.Progress(sum(map(len, entries.values())))
     with processes(jobs) as pool:
-        futures = {name: evaluating.asked(pool, entries[name], seeds, progress.step)
-                   for name in papers}
+        asked = {name: [_evidence(pool, entry, seeds) for entry in entries[name]]
+                 for name in papers}
         for name in papers:
-            pages[name] = _paper(name, entries[name], futures[name], claims.get(name, []))
-            progress.close()
+            evaluated = [future.result() for future in asked[name]]
+            pages[name] = _paper(name, entries[name], evaluated, claims.get(name, []))
             say(f"{name}: {len(pages[name]['articles'])} articles "
                 f"({time.monotonic() - began:.0f} s)")
     return pages
+
+
+def _evidence(pool, entry, seeds):
+    """A future of a check's evidence; of a paper of the user's own, which another process could not
+    import, it is gathered here.
+    """
+    given = entry.paper, entry.labels[0], seeds
+    if pool is not None and REGISTRY.papers[entry.paper] is not None:
+        return pool.submit(evidence.gathered, *given)
+    future = concurrent.futures.Future()
+    future.set_result(evidence.gathered(*given))
+    return future
 
 
 def run_tutorials(jobs=None, say=print):
@@ -118,8 +128,7 @@ def _paper(paper, entries, evaluated, studies):
     """Everything that the page of a paper shows."""
     known, blocks = symbols.letters(paper), articles.Blocks(paper, entries)
     steps = graph.edges(entries)
-    written = [articles.article(entry, evaluated[entry.labels[0]].result(), known, blocks)
-               for entry in entries]
+    written = [articles.article(*pair, known, blocks) for pair in zip(entries, evaluated)]
     by_label = {one.entry.labels[0]: one for one in written}
     uses = {label: [by_label[used] for used in steps[label]] for label in by_label}
     used_by = {label: [by_label[user] for user in steps if label in steps[user]]
@@ -131,12 +140,11 @@ def _paper(paper, entries, evaluated, studies):
               for verdict in articles.GLYPHS}
     return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
             "corrected": articles.corrected(entries), "articles": written, "topics": topics,
-            "trees": trees.of_paper(entries, steps), "uses": uses, "used_by": used_by,
+            "trees": graph.trees(entries, steps), "uses": uses, "used_by": used_by,
             "counts": counts, "path": stations(paper, entries, studies),
             "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
-            "studies": studies, "related": reported.related(entries, studies),
-            "moving": moving.figure(paper)}
+            "studies": studies, "related": reported.related(entries, studies)}
 
 
 def stations(paper, entries, studies):

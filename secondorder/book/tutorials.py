@@ -16,7 +16,6 @@ from ..lessons import cells, folder
 from . import pictures
 from .parts import code, formulas
 
-COLOURS = 32
 _FIGURE = re.compile(r"^figure: (.+\.png)\n?", re.M)
 _HELD = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$|`(?P<code>[^`]+)`", re.S)
 _NAME = re.compile(
@@ -94,7 +93,7 @@ def page(path, outputs):
             continue
         images = []
         for png in pngs:
-            picture = pictures.prepared(png, COLOURS)
+            picture = pictures.prepared(png)
             name = f"figures/tutorial-{path.stem[:2]}-{len(figures)}.{pictures.KIND}"
             figures[name] = picture.raw
             images.append((name, picture.width, picture.height))

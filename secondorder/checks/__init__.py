@@ -6,32 +6,18 @@ thing) or ValueError (out of range) with the argument's name, what was given and
 FloatingPointError if it is not finite.
 """
 
-from .arrays import (all_finite, batch, class_targets, finite, finite_result,
-                     fitting, labels, like, losses, outputs, place_not_finite, plain_array,
-                     real_array, result_of, targets, targets_between)
+# ruff: noqa: F401
+
+from .arrays import (all_finite, batch, class_targets, finite, finite_result, fitting, labels, like,
+                     losses, outputs, place_not_finite, plain_array, real_array, result_of, targets,
+                     targets_between)
 from .brief import shown
 from .networks import (NoModel, check_activation, check_loss, declared, evaluated, free_layers,
-                       initialised,
-                       input_shape, kept_shape, layers, memory_names, names_of_its_own, no_model,
-                       not_laid_out, parameter, promised, require_real, some_parameters,
-                       stated_shape, unchanged, vector_shape)
+                       initialised, input_shape, kept_shape, layers, memory_names,
+                       names_of_its_own, no_model, not_laid_out, parameter, promised, require_real,
+                       some_parameters, stated_shape, unchanged, vector_shape)
 from .values import (Checked, boolean, check_l2, classes, close_matches, converted, copied,
-                     did_you_mean, executor,
-                     fraction, function_of, increasing, initial_values, instance_of, interval,
-                     lookup, network_dtype, non_negative, number_in, one_of, own_array,
-                     path, plain, positive_number, positive_weights,
-                     real_number, require_bytes, shape, shapes_alike, whole_number, widths)
-
-__all__ = ["Checked", "NoModel", "all_finite", "batch", "boolean", "check_activation", "check_l2",
-           "check_loss", "class_targets", "classes", "close_matches", "converted", "copied",
-           "declared",
-           "did_you_mean", "evaluated", "executor", "finite", "finite_result", "fitting",
-           "fraction", "free_layers", "function_of", "increasing", "initial_values", "initialised",
-           "input_shape", "instance_of", "interval", "kept_shape", "labels",
-           "layers", "like", "lookup", "losses", "memory_names", "names_of_its_own",
-           "network_dtype", "no_model", "non_negative", "not_laid_out", "number_in", "one_of",
-           "outputs", "own_array", "parameter", "path",
-           "place_not_finite", "plain", "plain_array", "positive_number", "positive_weights",
-           "promised", "real_array", "real_number", "require_bytes", "require_real", "result_of",
-           "shape", "shapes_alike", "shown", "some_parameters", "stated_shape", "targets",
-           "targets_between", "unchanged", "vector_shape", "whole_number", "widths"]
+                     did_you_mean, executor, fraction, function_of, increasing, initial_values,
+                     instance_of, interval, lookup, network_dtype, non_negative, number_in, one_of,
+                     own_array, path, plain, positive_number, positive_weights, real_number,
+                     require_bytes, shape, shapes_alike, whole_number, widths)

@@ -6,9 +6,7 @@ import numpy as np
 
 
 def all_finite(array):
-    """Whether an array holds neither NaN nor infinite entries: one product tells, unless squares
-    overflow.
-    """
+    """Whether all entries are finite: one product tells, unless squares overflow."""
     if array.dtype.kind == "f":
         flat = np.asarray(array).reshape(-1)  # of arrays that count their products too
         if math.isfinite(np.vdot(flat, flat)):  # unlike other products it never warns
@@ -17,10 +15,7 @@ def all_finite(array):
 
 
 def plain_array(value, name):
-    """Return `value` as an array; TypeError for a masked array, or a list of them, whose mask
-    nothing here would see, and for what NumPy cannot read; ValueError for nested sequences of
-    different lengths.
-    """
+    """Return `value` as an array; an error for masks, ragged rows and what NumPy cannot read."""
     if _has_a_mask(value):
         raise TypeError(f"{name} must be a plain array, got a masked one, whose mask would be lost")
     try:
@@ -79,10 +74,7 @@ def like(value, target, what):
 
 
 def batch(x, shape, dtype, name="x"):
-    """Return inputs x (S, *shape) in `dtype`; TypeError unless they are real numbers (complex ones
-    pass where `dtype` is complex), ValueError for another shape, no sample, NaN or infinite
-    entries, numbers too large for `dtype`.
-    """
+    """Return inputs x (S, *shape) in `dtype`, one sample or more, real and finite."""
     if (type(x) is np.ndarray and x.dtype == dtype and x.shape == (len(x), *shape) and len(x)
             and all_finite(x)):
         return x
@@ -119,9 +111,7 @@ def targets(target, shape, dtype, owner):
 
 
 def _labels_hint(target, shape):
-    """Where integer labels were given: what to give instead, and how a loss of one's own takes
-    them.
-    """
+    """Where integer labels were given: what to give instead."""
     if target.dtype.kind not in "iu" or target.shape != tuple(shape[:1]) or shape[1] < 2:
         return ""
     return (f". Labels as rows are np.eye({shape[1]})[labels]. Your own loss takes labels by "
@@ -184,9 +174,7 @@ def class_targets(target, shape, dtype, owner):
 
 
 def outputs(p, saved, network):
-    """Return the outputs of a network; TypeError or FloatingPointError, which names the first layer
-    whose outputs have another dtype, or are not finite; `saved` is what the layers saved.
-    """
+    """Return the outputs of a network; an error names the first layer of another dtype, or NaN."""
     if p.shape[1:] != network.output_shape:
         raise ValueError(f"the outputs of the network have shape {p.shape}, expected (S, "
                          f"{', '.join(map(str, network.output_shape))})")

@@ -5,9 +5,7 @@ from .values import one_of, whole_number
 
 
 def pair(value, name, smallest):
-    """Return a whole number, or two of them (down, across), as a pair; TypeError or ValueError for
-    something else, or a number below `smallest`.
-    """
+    """Return a whole number from `smallest`, or two of them (down, across), as a pair."""
     if not hasattr(value, "__len__"):
         return (whole_number(value, name, smallest),) * 2
     if isinstance(value, str) or len(value) != 2:
@@ -16,9 +14,7 @@ def pair(value, name, smallest):
 
 
 def window_places(layer, input_shape, kernel, stride, padding=(0, 0), channels=None):
-    """Return the number of places (down, across) where a kernel fits into an image; ValueError if
-    one sample is no image (C, H, W) with that number of `channels` (any, if None), or is too small.
-    """
+    """Return the number of places (down, across) where a kernel fits into an image (C, H, W)."""
     wanted = f"({'C' if channels is None else channels}, H, W)"
     if len(input_shape) != 3 or channels not in (None, input_shape[0]):
         raise ValueError(f"{layer!r} takes images, one sample of shape {wanted}, got "

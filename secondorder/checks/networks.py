@@ -152,9 +152,7 @@ def kept_shape(layer, before, after):
 
 
 def input_shape(given, chain):
-    """Return the shape of one input of a chain, the one that was given or else stated by a layer;
-    ValueError, which tells why, if there is neither.
-    """
+    """Return the shape of one input of a chain, as given, or else as a layer states it."""
     stated = chain.input_shape if given is None else given
     if stated is None:
         first = next((layer for layer in chain.layers if not layer.keeps_shape), None)

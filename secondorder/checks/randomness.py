@@ -6,9 +6,7 @@ from .brief import shown
 
 
 def generator(rng):
-    """`rng` as a generator: itself if it is one, else a new one with this seed (None: a seed of its
-    own); TypeError or ValueError if it is no seed.
-    """
+    """`rng` as a generator: itself if it is one, else a new one with this seed."""
     expected = f"rng must be None, a whole number from 0, or a numpy.random.Generator, got "\
                f"{shown(rng)}"
     if isinstance(rng, (bool, np.bool_)):  # NumPy would take it for the seed 0 or 1

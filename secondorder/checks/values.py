@@ -46,9 +46,7 @@ def non_negative(value, name):
 
 
 def positive_weights(value, name):
-    """Return `value`, a number or one for each output, as a float or an array (C,); TypeError or
-    ValueError unless all are real and above 0.
-    """
+    """Return `value`, above 0, as a float, or an array (C,) with one for each output."""
     if np.ndim(value) == 0:
         return positive_number(plain(value), name)
     value = real_array(value, name).astype(float)
@@ -113,8 +111,7 @@ def check_l2(l2):
 
 
 def increasing(value, name):
-    """Return `value`, two or more increasing numbers, as floats; TypeError or ValueError otherwise.
-    """
+    """Return `value`, two or more increasing numbers, as floats."""
     value = real_array(value, name).astype(float)
     if value.ndim != 1 or len(value) < 2 or (np.diff(value) <= 0).any():
         raise ValueError(f"{name} must be two or more increasing numbers, got shape {value.shape}")
@@ -122,9 +119,7 @@ def increasing(value, name):
 
 
 def require_bytes(what, shape, dtype, max_bytes, instead=None):
-    """Raise MemoryError, with the size, if an array of this shape is larger than `max_bytes`;
-    `instead` tells what to do where the caller cannot raise the limit.
-    """
+    """Raise MemoryError if an array of this shape is larger than `max_bytes`."""
     real = isinstance(max_bytes, numbers.Real) and not isinstance(max_bytes, (bool, np.bool_))
     if not (real and max_bytes > 0):
         raise ValueError(f"max_bytes must be a positive number of bytes, got {shown(max_bytes)}")
@@ -137,15 +132,7 @@ def require_bytes(what, shape, dtype, max_bytes, instead=None):
 
 
 class Checked:
-    """An attribute of a class that is checked whenever it is set, by the constructor or later.
-
-    Parameters
-    ----------
-    check : callable
-        ``check(value, name, *arguments)`` returns what is kept, or raises.
-    *arguments
-        What else it takes.
-    """
+    """An attribute that is what ``check(value, name, *arguments)`` returns, whenever it is set."""
 
     def __init__(self, check, *arguments):
         self.check, self.arguments = check, arguments
@@ -174,9 +161,7 @@ def did_you_mean(name, names, cutoff=0.6):
 
 
 def lookup(table, name, what):
-    """Return ``table[name]``; TypeError if `name` is no string, ValueError, with close matches and
-    all choices, if the table does not hold it. `what` is the argument's name.
-    """
+    """Return ``table[name]``; an error tells close matches. `what` is the argument's name."""
     if not isinstance(name, str):
         raise TypeError(f"{what} must be a string, got {type(name).__name__}")
     if name in table:

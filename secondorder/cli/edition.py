@@ -29,7 +29,8 @@ Read are the environments of displays, \\[ \\] and $$, \\tag, \\label, \\newcomm
 \\input, and theorem-like environments; in Markdown a number is \\tag{7} or (7) behind the display.
 Where pdflatex or xelatex is installed it numbers the displays, on a copy of the paper's folder.
 Without it the numbers are counted here; what may put them wrong is said first. What could not be
-read is listed with its line, in READING.md too. Nothing is overwritten.
+read is listed with its line, in READING.md too; a macro that is a program stays as it stands and is
+listed by name. Nothing is overwritten.
 """
 TEST = """\
   secondorder edition test my-paper

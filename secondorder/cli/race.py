@@ -105,35 +105,32 @@ def live(options):
 def tell(record, out, as_json):
     """Table or JSON, and the files."""
     from secondorder.race import live as racing
+    from secondorder.race.outcome import outcome
+    from secondorder.race.page import write_picture
 
-    print(files.to_json(racing.rows(record)) if as_json else
+    print(files.to_json(outcome(record, "seconds")) if as_json else
           "\n".join([record["title"], *racing.table(record)]))
     if out is not None:
-        from matplotlib.figure import Figure
-
-        from secondorder.race.pictures import draw
-
-        figure = Figure(figsize=(9, 4.6), layout="constrained")
-        draw(record, figure)
         files.write_json(out / WRITTEN[0], record)
-        files.write_figure(out / WRITTEN[1], figure)
+        write_picture(record, out / WRITTEN[1])
         tell_written([out / name for name in WRITTEN], sys.stderr if as_json else sys.stdout)
 
 
 def recorded(options):
     """Print the page of the recorded race, or what came out as JSON; with --out write it."""
-    from secondorder.race import outcome, page
+    from secondorder.race import page
+    from secondorder.race.outcome import RULES, outcome
 
     records = page.recorded()
-    print(files.to_json({record["problem"]: {rule: outcome.outcome(record, rule)
-                                             for rule in outcome.RULES} for record in records})
+    print(files.to_json({record["problem"]: {rule: outcome(record, rule) for rule in RULES}
+                         for record in records})
           if options.json else page.markdown(records), end="\n" if options.json else "")
     names = [page.PAGE, *(f"{record['problem']}.png" for record in records)]
     out = files.outputs(options.out, names, options.force)
     if out is not None:
         files.write_text(out / page.PAGE, page.markdown(records))
         for record in records:
-            page.write_picture(record, out)
+            page.write_picture(record, out / f"{record['problem']}.png")
         tell_written([out / name for name in names], sys.stderr if options.json else sys.stdout)
     return 0
 

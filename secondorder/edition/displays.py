@@ -106,35 +106,33 @@ def _cells(tokens):
 
 
 def read_lines(reader, opened, end, kind):
-    """The lines of the display that `opened` begins, up to `end`, and how deep its braces stand.
+    """The lines of the display that `opened` begins, up to `end`.
 
     `reader` expands macros and follows files. `end` is ``$$``, ``\\]`` or the name of an
     environment, `kind` the environment, or ``$$`` or ``\\[``. ReadingError where braces or
     environments do not close, and for an empty line.
     """
-    stream, lines, open_ones, deepest = reader.stream, [Line()], [], 0
+    stream, lines, open_ones = reader.stream, [Line()], []
     what = f"the display that begins in line {opened.line}"
     base = kind.rstrip("*")
     if base in _WITH_ARGUMENT:
         stream.option(kind)
         stream.argument(rf"\begin{{{kind}}}")
     while (token := stream.next()) is not None:
-        text, deepest = token.text, max(deepest, len(open_ones))
+        text = token.text
         if text == PARAGRAPH:
             raise token.error(f"{what} has an empty line in it, or is never closed")
-        if text == "$" and not open_ones:
-            _require_end(end, "$$", token, what)
-            if not stream.at("$"):
-                raise token.error(f"a single $ stands in {what}")
-            stream.next()
+        if text in ("$", r"\]", r"\[") and not open_ones:
+            if (text if text != "$" else "$$" if stream.at("$") else "$") != end:
+                raise token.error(f"{text} stands in {what}")
+            if text == "$":
+                stream.next()
             _take_number(lines[-1])
-            return lines, deepest
-        if text in (r"\]", r"\[") and not open_ones:
-            _require_end(end if text == r"\]" else "", r"\]", token, what)
-            _take_number(lines[-1])
-            return lines, deepest
+            return lines
         if text == "{":
             open_ones.append(token)
+            if len(open_ones) > DEEPEST:
+                raise token.error(f"{what} has braces more than {DEEPEST} deep")
         elif text == "}":
             if not open_ones or open_ones[-1].text != "{":
                 raise token.error(f"}} closes nothing in {what}")
@@ -158,22 +156,22 @@ def read_lines(reader, opened, end, kind):
             if reader.end_own(name, token):
                 continue
             if not open_ones and name == end:
-                return lines, deepest
-            if not open_ones or open_ones[-1].text != name:
-                last = open_ones[-1] if open_ones else opened._replace(text=end)
-                raise token.error(rf"\end{{{name}}} does not close {shown(last)} of line "
-                                  f"{last.line}")
-            open_ones.pop()
+                return lines
+            if not open_ones or open_ones.pop().text != name:
+                raise token.error(rf"\end{{{name}}} closes nothing in {what}")
             lines[-1].tokens += _environment(token, r"\end", name)
             continue
         elif text == r"\\":
-            _after_line(stream)
+            if stream.at("*"):
+                stream.next()
+            if stream.at("["):
+                stream.option(text)
             if not open_ones and base in BY_LINE | {"multline"}:
                 lines.append(Line())
                 continue
         if _is_mark(token, reader, lines[-1]) or reader.common(token):
             continue
-        if text == r"\intertext" or text == r"\shortintertext":
+        if text in (r"\intertext", r"\shortintertext"):
             if any(not one.text.isspace() for one in lines[-1].tokens):
                 lines.append(Line())
             lines[-1].before = written(stream.argument(text)).strip()
@@ -181,33 +179,13 @@ def read_lines(reader, opened, end, kind):
             lines[-1].tokens += [token._replace(text=_PLAIN[text])] if _PLAIN[text] else []
         else:
             lines[-1].tokens.append(token)
-    last = open_ones[-1] if open_ones else opened._replace(text=end)
-    raise last.error(f"{shown(last)} is never closed")
-
-
-def _require_end(end, wanted, token, what):
-    if end != wanted:
-        raise token.error(f"{token.text} stands in {what}, which {shown(token._replace(text=end))}"
-                          " has to close" if end else f"{token.text} stands in {what}")
-
-
-def shown(token):
-    """What begins a display, a brace or an environment, as the text has it."""
-    return token.text if token.text in ("{", "$$", r"\[", r"\]") \
-        else rf"\begin{{{token.text}}}"
+    last = f": {open_ones[-1].text} of line {open_ones[-1].line} is open" if open_ones else ""
+    raise opened.error(f"{what} is never closed{last}")
 
 
 def _environment(token, command, name):
     name = _PLAIN_ENVIRONMENTS.get(name, name)
     return [token._replace(text=text) for text in (command, "{", name, "}")]
-
-
-def _after_line(stream):
-    r"""The star and the space that may follow `\\` at once."""
-    if stream.at("*"):
-        stream.next()
-    if stream.at("["):
-        stream.option(r"\\")
 
 
 def _take_number(line):
@@ -238,11 +216,16 @@ def _is_mark(token, reader, line):
     return True
 
 
+def _is_numbered(kind):
+    """Whether an environment numbers its lines, or itself."""
+    base = kind.rstrip("*")
+    return base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED
+
+
 def bearing(lines, kind):
     """The lines of a display that bear a number or a tag; of a display with one number the last."""
-    base = kind.rstrip("*")
-    numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED
-    if base in BY_LINE:
+    numbered = _is_numbered(kind)
+    if kind.rstrip("*") in BY_LINE:
         return [line for line in lines if line.tag or numbered and not line.unnumbered]
     tagged = any(line.tag for line in lines)
     return lines[-1:] if tagged or numbered and not any(x.unnumbered for x in lines) else []
@@ -254,18 +237,15 @@ def group(lines, kind, number):
     Lines without a number belong to the next one that has one, the last ones to the one before.
     ``number()`` steps the counter and returns the number.
     """
-    base = kind.rstrip("*")
-    numbered = base in SINGLE | BY_LINE and not kind.endswith("*") and base not in _UNNUMBERED
-    if base not in BY_LINE:
+    bears = bearing(lines, kind)
+    if kind.rstrip("*") not in BY_LINE:
         tags = [line.tag for line in lines if line.tag]
-        bears = numbered and not any(line.unnumbered for line in lines)
         return [(tags[-1] if tags else number() if bears else None, lines)]
     groups, waiting = [], []
     for line in lines:
         waiting.append(line)
-        label = line.tag or (number() if numbered and not line.unnumbered else None)
-        if label is not None:
-            groups.append((label, waiting))
+        if any(line is one for one in bears):
+            groups.append((line.tag or number(), waiting))
             waiting = []
     if any(line.tokens for line in waiting) and groups:
         groups[-1][1].extend(waiting)

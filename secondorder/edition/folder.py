@@ -1,6 +1,5 @@
 """The folder of a new edition: whole or not at all, and never over something else."""
 
-import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -10,7 +9,7 @@ from .. import files, ledger
 from ..formulas import terminal
 from ..ledger import tex_file
 from . import templates
-from .loading import MARK, loaded
+from .loading import MARK, load, unload
 from .names import checked_key, function_names, labels_of, refuse_module
 from .reader import Reading
 from .reading import read
@@ -55,8 +54,6 @@ def new(key, source, out="."):
         The paper cannot be read, or has no display.
     """
     key = checked_key(key)
-    if not isinstance(out, (str, Path)) or not str(out):
-        raise TypeError(f"out must be the name of a folder, got {out!r}")
     target = Path(out) / key
     if os.path.lexists(target):
         raise FileExistsError(f"{target} is there already: nothing is overwritten; take another "
@@ -64,23 +61,36 @@ def new(key, source, out="."):
     refuse_module(key)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise PermissionError(f"cannot make {target}: {target.parent} may not be written to")
     reading = read(source, by_tex(source))
     if not reading.displays:
         raise ReadingError(f"{Path(source).name} has no display: nothing was written"
                            + (f" ({reading.unread[0]})" if reading.unread else ""))
     unread = [*reading.unread, *_without_sign(reading.displays)]
     pairs = labels_of(reading.numbered, unread.append)
-    with files.naming(target), _whole(target) as place:
-        of = " ".join(Path(source).name.split())
-        for name, text in _texts(key, of, reading, pairs, unread).items():
-            (place / name).write_text(text, encoding="utf-8", newline="\n")
-        if pairs:
-            with loaded(place):
-                page = ledger.markdown(key)
-            (place / "EQUATIONS.md").write_text(page, encoding="utf-8", newline="\n")
+    place = files.hidden_neighbour(target)
+    try:
+        with files.naming(target):
+            place.mkdir()
+            of = " ".join(Path(source).name.split())
+            for name, text in _texts(key, of, reading, pairs, unread).items():
+                (place / name).write_text(text, encoding="utf-8", newline="\n")
+            if pairs:
+                (place / "EQUATIONS.md").write_text(_page(place, key), encoding="utf-8",
+                                                    newline="\n")
+            shutil.rmtree(place / "__pycache__", ignore_errors=True)
+            os.rename(place, target)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
     return Edition(target, reading, tuple(label for label, _ in pairs), tuple(unread))
+
+
+def _page(folder, key):
+    """The text of EQUATIONS.md."""
+    try:
+        load(folder)
+        return ledger.markdown(key)
+    finally:
+        unload(key)
 
 
 def _without_sign(displays):
@@ -109,17 +119,3 @@ def _texts(key, source, reading, pairs, unread):
             templates.stub(label, names[label], display) for label, display in pairs),
         tex_file.NAME: templates.displays(source, [*pairs, *unnumbered]),
         "READING.md": templates.report(key, source, reading, pairs, unnumbered, unread)}
-
-
-@contextlib.contextmanager
-def _whole(target):
-    """A hidden folder that gets its name when the block ends well, and goes again if not."""
-    place = files.hidden_neighbour(target)
-    place.mkdir()
-    try:
-        yield place
-        shutil.rmtree(place / "__pycache__", ignore_errors=True)
-        os.rename(place, target)
-    except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
-        raise

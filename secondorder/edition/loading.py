@@ -1,6 +1,5 @@
 """Making the edition in a folder known, as any paper of one's own."""
 
-import contextlib
 import importlib.util
 import os
 import sys
@@ -26,10 +25,8 @@ def key_of(folder):
         key = tomllib.loads((Path(folder) / MARK).read_text(encoding="utf-8")).get("key")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{Path(folder) / MARK} cannot be read: {error}") from None
-    if not isinstance(key, str) or not key:
-        raise ValueError(f"{Path(folder) / MARK} names no key")
-    if key in PAPERS:
-        raise ValueError(f"{Path(folder) / MARK}: key {key!r} is one of the package's own papers")
+    if not isinstance(key, str) or not key or key in PAPERS:
+        raise ValueError(f"{Path(folder) / MARK}: key must be the paper's own, got {key!r}")
     return key
 
 
@@ -52,8 +49,6 @@ def load(folder):
     ValueError
         Its code does not run, with file and line; it registers no paper of its key.
     """
-    if not isinstance(folder, (str, Path)):
-        raise TypeError(f"folder must be a path, got {folder!r}")
     folder = Path(folder)
     if not is_edition(folder):
         raise FileNotFoundError(f"{folder} holds no edition: {MARK} and __init__.py are expected "
@@ -96,8 +91,6 @@ def printed(room):
     VerificationError
         ``displays.tex`` is not there, or has a display without a label, or one label twice.
     """
-    if not isinstance(room, (str, Path)):
-        raise TypeError(f"room must be a path, got {room!r}")
     place = Path(room)
     return tex_file.read((place if place.is_dir() else place.parent) / tex_file.NAME)
 
@@ -113,19 +106,6 @@ def unload(key):
     name = module_name(key)
     for module in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
         del sys.modules[module]
-
-
-@contextlib.contextmanager
-def loaded(folder):
-    """The edition in a folder, known for the time of the block."""
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    key = key_of(folder)
-    try:
-        load(folder)
-        yield
-    finally:
-        sys.dont_write_bytecode = writes
-        unload(key)
 
 
 def _place(error, folder):

@@ -5,21 +5,21 @@ Every display stands alone, so that a broken one is listed and the others are re
 
 import re
 
-from .displays import DEEPEST, Display, formula_of, group, read_lines
+from .displays import Display, formula_of, group, read_lines
 from .reader import Reading, resolved
 from .tex.macros import DEFINING, Macros
 from .tex.prose import last_sentence
 from .tex.stream import ReadingError, Stream, Token
 from .theorems import USUAL, Theorem
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~)")
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.S | re.M)
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 _THEOREM = re.compile(rf"^[*_]*({'|'.join(USUAL.values())})\s+([A-Z]?[\d.]*\d)[.:*_]*\s*"
                       r"(?:\(([^()]*)\))?")
 #: A number behind a display or behind a line of it.
 _NUMBER = re.compile(r"(?:\\q?quad|(?<!\\)&|\\[ ,;])\s*\((\d+(?:\.\d+)*[a-z]?)\)"
                      r"(?=\s*(?:$|\\\\|\\end\{))")
-_OPEN = re.compile(r"\$\$|(?<!\\)\\\[")
+_DISPLAY = re.compile(r"\$\$(.*?)\$\$|(?<!\\)\\\[(.*?)\\\]|\$\$|(?<!\\)\\\[", re.S)
 _ALIGNED = re.compile(r"\s*\\begin\{(aligned|align\*?|gathered|split)\}(.*)\\end\{\1\}"
                       r"([\s.,;]*(?:\\tag\{[^{}]*\}[\s.,;]*)?)", re.S)
 
@@ -33,8 +33,8 @@ class _Reader:
     """Reads one Markdown text; `read_lines` asks it what it asks of a LaTeX reader."""
 
     def __init__(self, text, file):
-        self.lines, self.file = text.split("\n"), file
-        self.reading, self.names = Reading(), {}
+        self.text = _FENCED.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
+        self.file, self.reading, self.names = file, Reading(), {}
         self.heading, self.before = "", []  # what the next display stands under and behind
         self.stream, self.macros = Stream(), Macros(self.unread)
         self.counters = None  # Markdown counts nothing
@@ -60,17 +60,25 @@ class _Reader:
 
     def read(self):
         """Walk to the end."""
-        at, fenced = 0, ""
-        while at < len(self.lines):
-            line, at = self.lines[at], at + 1
-            fence = _FENCE.match(line)
-            if fence and fenced in ("", fence[1]):
-                fenced = "" if fenced else fence[1]
-            if fence or fenced:
-                continue
-            if _OPEN.search(re.sub(r"`[^`]*`", lambda code: "-" * len(code[0]), line)):
-                at = self._line_with_displays(at - 1)
-                continue
+        place = 0
+        for found in _DISPLAY.finditer(
+                re.sub(r"`[^`\n]*`", lambda code: "-" * len(code[0]), self.text)):
+            self._words(place, found.start())
+            opened, place = Token(found[0][:2], self.file, self._line(found.start())), found.end()
+            if len(found[0]) == 2:
+                self.unread(opened, f"{found[0]} is never closed")
+            else:
+                self._display(self.text[found.start() + 2:place - 2], opened)
+        self._words(place, len(self.text))
+        resolved(self.reading, self.names)
+        return self.reading
+
+    def _line(self, place):
+        return self.text.count("\n", 0, place) + 1
+
+    def _words(self, start, stop):
+        """Headings, theorems, and what a sentence may be made of, between two displays."""
+        for number, line in enumerate(self.text[start:stop].split("\n"), self._line(start)):
             title, theorem = _HEADING.match(line), _THEOREM.match(line)
             if title:
                 self.heading, self.before = title[1], []
@@ -78,29 +86,8 @@ class _Reader:
                 continue
             if theorem:
                 self.reading.theorems.append(
-                    Theorem(theorem[1], theorem[2], theorem[3] or "", self.file, at))
+                    Theorem(theorem[1], theorem[2], theorem[3] or "", self.file, number))
             self.before.append(line)
-        resolved(self.reading, self.names)
-        return self.reading
-
-    def _line_with_displays(self, at):
-        """Read what begins in a line with a display; where the text goes on."""
-        line, place = self.lines[at], 0
-        while (opened := _OPEN.search(line, place)) is not None:
-            self.before.append(line[place:opened.start()])
-            end = "$$" if opened[0] == "$$" else r"\]"
-            first, place, body = Token(opened[0], self.file, at + 1), opened.end(), []
-            while (close := line.find(end, place)) < 0:
-                body.append(line[place:])
-                at += 1
-                if at == len(self.lines):
-                    raise first.error(f"{opened[0]} is never closed")
-                line, place = self.lines[at], 0
-            body.append(line[place:close])
-            place = close + len(end)
-            self._display("\n".join(body), first)
-        self.before.append(line[place:])
-        return at + 1
 
     def _display(self, body, opened):
         """One display, or those that its numbers make of it."""
@@ -115,12 +102,9 @@ class _Reader:
         self.stream = Stream()
         self.stream.open(re.sub(r"\n(?=[ \t]*\n)", "\n%", body) + "$$", self.file, opened.line)
         try:
-            lines, deepest = read_lines(self, opened, "$$", kind)
+            lines = read_lines(self, opened, "$$", kind)
         except ReadingError as error:
             self.reading.unread.append(str(error))
-            return
-        if deepest > DEEPEST:
-            self.unread(opened, f"a display has braces more than {DEEPEST} deep")
             return
         for label, mine in group(lines, kind, lambda: None):
             called = [name for one in mine for name in one.names]

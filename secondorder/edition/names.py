@@ -55,12 +55,12 @@ def labels_of(displays, tell):
 
 def function_names(labels):
     """The names of the functions that check these labels: `equation_2_1a`."""
-    names, taken = {}, {}
+    names = {}
     for label in labels:
         first = name = "equation_" + (re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_") or "tag")
-        while name in taken:
-            taken[first] += 1
-            name = f"{first}_{taken[first]}"
-        taken[name] = 1
+        count = 1
+        while name in names.values():
+            count += 1
+            name = f"{first}_{count}"
         names[label] = name
     return names

@@ -30,8 +30,7 @@ def read(path, numbers=None):
     ------
     FileNotFoundError, IsADirectoryError
     ReadingError
-        Another kind of file, or no UTF-8 text. With its line: braces or environments that do not
-        close, macros without end, an ``\input`` from outside the folder.
+        Another kind of file, or no text.
     """
     if not isinstance(path, (str, Path)) or "\0" in str(path) or not str(path):
         raise TypeError(f"path must be the name of a .tex or .md file, got {path!r}")

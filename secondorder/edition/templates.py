@@ -124,24 +124,18 @@ def report(key, source, reading, pairs, unnumbered, unread):
     """`READING.md`: what was read of a paper, and what could not be."""
     lines = [f"# What was read of {source}", "",
              f"Displays with a number: {len(pairs)}; without one: {len(unnumbered)}; theorems and "
-             f"the like: {len(reading.theorems)}; not read, or in need of a look: {len(unread)}.",
-             "",
-             *([f"The numbers are those that {reading.engine} prints.", ""]
-               if reading.engine else []),
-             *([f"Numbers may be others than TeX's: {'; '.join(reading.doubts)}.", ""]
-               if reading.doubts else []), "## Could not be read, or needs a look", ""]
-    lines += [f"- {one}" for one in unread] or ["Nothing."]
-    lines += ["", "## Theorems", ""]
-    lines += ["None has a check. `show` finds one as soon as your check bears its name: "
-              '`@paper.equation("theorem-1", ...)`.', ""] * bool(reading.theorems)
-    lines += [f"- {theorem}: {theorem.file}, line {theorem.line}"
-              for theorem in reading.theorems] or ["None."]
-    lines += ["", "## Displays without a number", "",
-              f"They stand in `displays.tex`; `paper.equation` may check them, for example as "
-              f"`PRINTED[{text(unnumbered[0][0])}]`. Until then `show` only says where they stand."
-              if unnumbered else "None.", ""]
-    lines += [f"- {label}: {display.file}, line {display.line}" for label, display in unnumbered]
-    lines += ["", "## Names", "", f"`secondorder show {key}` takes a name or its number.", ""]
-    lines += [f"- {name}: ({label})" for label, display in pairs
-              for name in display.names] or ["None."]
-    return "\n".join(lines).rstrip() + "\n"
+             f"the like: {len(reading.theorems)}; not read, or in need of a look: {len(unread)}. "
+             f"A check may bear the name of a theorem, and take a display without a number from "
+             f"`PRINTED`. `secondorder show {key}` takes a number or one of the names below."]
+    if reading.engine:
+        lines += ["", f"The numbers are those that {reading.engine} prints."]
+    if reading.doubts:
+        lines += ["", f"Numbers may be others than TeX's: {'; '.join(reading.doubts)}."]
+    for head, told in (
+            ("Could not be read, or needs a look", unread),
+            ("Theorems", [f"{one}: {one.file}, line {one.line}" for one in reading.theorems]),
+            ("Displays without a number",
+             [f"{label}: {one.file}, line {one.line}" for label, one in unnumbered]),
+            ("Names", [f"{name}: ({label})" for label, one in pairs for name in one.names])):
+        lines += ["", f"## {head}", "", *([f"- {one}" for one in told] or ["None."])]
+    return "\n".join(lines) + "\n"

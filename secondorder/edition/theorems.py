@@ -28,23 +28,19 @@ class Theorems:
     """Which environments are theorems, and how they are counted."""
 
     def __init__(self, counters):
-        self._counters, self._known = counters, {}
+        self._counters, self._known = counters, {}  # name -> kind, and counter or None
 
     def declare(self, token, stream):
         r"""`\newtheorem{name}[shared]{Kind}[within]`."""
         starred = stream.took("*")
         name = stream.name(token.text)
-        shared = written(stream.option(token.text) or [])
+        shared = written(stream.option(token.text) or []).strip()
         kind = " ".join(written(stream.argument(token.text)).split())
-        within = "" if starred else written(stream.option(token.text) or [])
-        self._add(name, kind, shared.strip(), within.strip(), not starred)
-
-    def _add(self, name, kind, shared, within, numbered):
-        counter = shared or name
-        if shared in self._known:
-            counter = self._known[shared][1] or name
-        self._counters.new(counter, within or None)
-        self._known[name] = kind, counter if numbered else None
+        within = None if starred else stream.option(token.text)
+        counter = self._known[shared][1] if shared in self._known else shared
+        self._known[name] = kind, None if starred else counter or name
+        if within:
+            self._counters.number_within(counter or name, written(within).strip())
 
     def knows(self, name):
         """Whether an environment is one."""
@@ -53,8 +49,7 @@ class Theorems:
     def begin(self, name, token, reader):
         """Its number, "" without; the theorem joins the reading."""
         if name not in self._known:
-            kind = USUAL[name.rstrip("*")]
-            self._add(name, kind, "", "", not name.endswith("*"))
+            self._known[name] = USUAL[name.rstrip("*")], None if name.endswith("*") else name
             reader.unread(token, rf"{name} has no \newtheorem here: it is counted by itself")
         kind, counter = self._known[name]
         title = " ".join(written(reader.stream.option(name) or []).split())

@@ -2,7 +2,8 @@
 
 from .boxes import Item, blank, cells_of, side_by_side, wrap
 
-_BRACES = {"cases": ("{", "⎧⎨⎩⎪", ""), "pmatrix": ("(", "⎛⎜⎝⎜", "⎞⎟⎠⎟")}
+#: Left and right: of one row; of the first of several, the middle one, the last, the others.
+_BRACES = {"cases": (("{", "⎧⎨⎩⎪"), ("", "")), "pmatrix": (("(", "⎛⎜⎝⎜"), (")", "⎞⎟⎠⎟"))}
 
 
 def grid(node, width, items):
@@ -38,16 +39,9 @@ def grid(node, width, items):
 
 def _shares(natural, room):
     """How wide columns may be: those that are narrow as they are, the others share what is left."""
-    limits, left, open_ones = list(natural), room, list(range(len(natural)))
-    while sum(natural[k] for k in open_ones) > left:
-        share = max(left // len(open_ones), 12)
-        narrow = [k for k in open_ones if natural[k] < share]
-        if not narrow or share == 12:
-            for k in open_ones:
-                limits[k] = min(natural[k], share)
-            return limits
-        left -= sum(natural[k] for k in narrow)
-        open_ones = [k for k in open_ones if k not in narrow]
+    limits = list(natural)
+    while sum(limits) > room and max(limits) > 12:
+        limits[limits.index(max(limits))] -= 1
     return limits
 
 
@@ -55,23 +49,11 @@ def _fenced(rows, name):
     """The rows with the brace or the brackets of their environment on both sides."""
     if name not in _BRACES:
         return rows
-    single, left, right = _BRACES[name]
-    count = len(rows)
-    out = []
+    out, last = [], len(rows) - 1
     for number, row in enumerate(rows):
-        before, after = (_fence(side, number, count, single, closing)
-                         for side, closing in ((left, False), (right, True)))
+        part = 0 if number == 0 else 2 if number == last else 1 if number == len(rows) // 2 else 3
+        before, after = (single if last == 0 else side[part:part + 1]
+                         for single, side in _BRACES[name])
         end = blank(1) + cells_of(after) if after else []
         out.append(cells_of(before) + blank(1) + row + end)
     return out
-
-
-def _fence(side, number, count, single, closing):
-    """The part of a brace or bracket that stands beside row `number` of `count`."""
-    if not side:
-        return ""
-    if count == 1:
-        return {"(": ")"}.get(single, single) if closing else single
-    if number in (0, count - 1):
-        return side[0] if number == 0 else side[2]
-    return side[1] if number == count // 2 and count > 2 else side[3]

@@ -110,14 +110,22 @@ def unknown(text):
         return []
 
 
+#: What a symbol is and looks like: by its text, then by its name without the backslash.
+_BY_TEXT = {"|": ("bar", "|"), r"\|": ("bar", "‖"), "'": ("prime", "′"), ",": ("comma", ","),
+            ";": ("comma", ";"), "/": ("slash", "/"), r"\not": ("not", "¬"), " ": ("gap", " "),
+            **{f"\\{name}": ("gap", gap) for name, gap in symbols.GAPS.items()},
+            **{sign: ("open", shown) for sign, shown in symbols.OPENING.items()},
+            **{sign: ("close", shown) for sign, shown in symbols.CLOSING.items()}}
+_BY_NAME = {name: (kind, sign) for kind, table in (
+    ("atom", symbols.LETTERS), ("relation", symbols.RELATIONS), ("binary", symbols.BINARY),
+    ("limits", symbols.LIMITS), ("prefix", symbols.PREFIXES)) for name, sign in table.items()}
+
+
 def is_unknown(leaf):
     """Whether a symbol is a command that has no sign here."""
-    text = leaf.text
-    return (text[:1] == "\\" and text[1:].isalpha() and leaf.words is None and not leaf.tag
-            and text[1:] != "not" and text not in symbols.OPENING | symbols.CLOSING and not any(
-                text[1:] in table for table in (
-                    symbols.NOTHING, symbols.GAPS, symbols.PREFIXES, symbols.LIMITS,
-                    symbols.BINARY, symbols.RELATIONS, symbols.LETTERS)))
+    text, name = leaf.text, leaf.text[1:]
+    return (text[:1] == "\\" and name.isalpha() and leaf.words is None and not leaf.tag
+            and text not in _BY_TEXT and name not in _BY_NAME and name not in symbols.NOTHING)
 
 
 # -- nodes to items --------------------------------------------------------------------------------
@@ -160,32 +168,11 @@ def _leaf(leaf):
     name = text[1:] if text.startswith("\\") and len(text) > 1 else text
     if text == "&" or text.startswith("\\") and name in symbols.NOTHING:
         return []
-    if text == " ":
-        return [piece("gap", " ")]
-    if text in symbols.OPENING:
-        return [piece("open", symbols.OPENING[text], marked)]
-    if text in symbols.CLOSING:
-        return [piece("close", symbols.CLOSING[text], marked)]
-    if text.startswith("\\") and name in symbols.GAPS:
-        return [piece("gap", symbols.GAPS[name])]
-    if name == "not":
-        return [piece("not", "¬", marked)]
-    for kind, table in (("prefix", symbols.PREFIXES), ("limits", symbols.LIMITS),
-                        ("binary", symbols.BINARY), ("relation", symbols.RELATIONS),
-                        ("atom", symbols.LETTERS)):
-        if name in table:
-            return [piece(kind, table[name], marked)]
-    if text in ("|", r"\|"):
-        return [piece("bar", "|" if text == "|" else "‖", marked)]
-    if text == "'":
-        return [piece("prime", "′", marked)]
-    if text in (",", ";"):
-        return [piece("comma", text, marked)]
-    if text == "/":
-        return [piece("slash", "/", marked)]
-    # a command without a sign stands as it does in LaTeX
-    return [piece("number" if text.isdigit() or text == "." else "atom",
-                  text if is_unknown(leaf) else name, marked)]
+    known = _BY_TEXT.get(text) or _BY_NAME.get(name)
+    if known is None:  # a command without a sign stands as it does in LaTeX
+        known = ("number" if text.isdigit() or text == "." else "atom",
+                 text if is_unknown(leaf) else name)
+    return [piece(*known, marked)]
 
 
 def _font(node, width, tight):

@@ -6,8 +6,7 @@ number, and ``outcome()`` that and what was met.
 
 import numpy as np
 
-from ..checks.brief import shown as brief
-from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, claim_text, named
+from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, named
 
 
 class _MustFail:
@@ -55,8 +54,8 @@ class PrintedShape:
     relation, case = "shape", None
 
     def __init__(self, what, left_shape, right_shape):
-        self.what = claim_text(what)
-        self.left_shape, self.right_shape = _shape(what, left_shape), _shape(what, right_shape)
+        self.what = what
+        self.left_shape, self.right_shape = tuple(left_shape), tuple(right_shape)
         self.ok = self.left_shape != self.right_shape
 
     def requirement(self):
@@ -64,12 +63,6 @@ class PrintedShape:
 
     def outcome(self):
         return f"{self.requirement()}: {self.left_shape} against {self.right_shape}"
-
-
-def _shape(what, shape):
-    if not isinstance(shape, (tuple, list)):
-        raise VerificationError(f"{what}: a shape is a tuple of numbers, got {brief(shape)}")
-    return tuple(shape)
 
 
 class Property:
@@ -88,8 +81,7 @@ class Property:
     relation = "is"
 
     def __init__(self, what, value, expected=True, case=None):
-        self.what, self.value, self.expected = claim_text(what), value, expected
-        self.case = None if case is None else claim_text(case)
+        self.what, self.value, self.expected, self.case = what, value, expected, case
         if np.ndim(value) and not np.ndim(expected):
             raise VerificationError(
                 f"{what}: a property is one fact, got an array of shape {np.shape(value)}; "
@@ -132,7 +124,7 @@ class Case:
         """Text: a scalar's value, the entries of a small array, the shape of a large one."""
         for name, value in self.arrays.items():
             if value.ndim == 0:
-                yield f"{name} = {_number(value)}"
+                yield f"{name} = {value:.6g}" if value.dtype.kind == "f" else f"{name} = {value}"
                 continue
             shown, which = value, ""
             while shown.ndim > 2 and len(shown):
@@ -140,9 +132,4 @@ class Case:
             yield f"{name}  shape {value.shape}  {value.dtype}"
             if 0 < shown.size <= self.largest and shown.dtype.kind in "biufc":
                 rows = np.array2string(shown, precision=3, suppress_small=True, max_line_width=70)
-                yield from ("    " + line
-                            for line in (which + " " + rows if which else rows).splitlines())
-
-
-def _number(value):
-    return f"{value:.6g}" if value.dtype.kind == "f" else str(value)
+                yield from ("    " + line for line in f"{which} {rows}".lstrip().splitlines())

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 
-from ..checks.brief import shown
-from .comparisons import Equal, VerificationError, as_array, claim_text
+from ..checks import real_array, shown
+from .comparisons import Equal, VerificationError, as_array
 
 _ROUGHEST = 1e-3  # a predicted error beyond this says nothing of a derivative
 _ROUNDING = 1e-13
@@ -35,7 +35,7 @@ class Derivative(Equal):
 
     Raises
     ------
-    VerificationError
+    TypeError, ValueError
         Arguments that are none of these; a derivative of another shape; a function that differences
         cannot judge at this point (a kink, noise).
     """
@@ -45,8 +45,8 @@ class Derivative(Equal):
     def __init__(self, what=None, *, of, is_, at, tolerance=1e-8, case=None):
         if not callable(of):
             raise VerificationError(f"of must be a function, got {shown(of)}")
-        what = _name(of, is_) if what is None else claim_text(what)
-        at = _point(what, at)
+        what = _name(of, is_) if what is None else what
+        at = real_array(at, "at").astype(np.float64)
         self.stated = tolerance
         given = as_array(what, "given", is_(at[()]) if callable(is_) else is_)
         reference, error = _reference(what, of, at)
@@ -57,7 +57,7 @@ class Derivative(Equal):
                                     "point"
                                     + (": it is transposed" if turned else ""))
         scale = max(np.abs(reference).max(initial=0), np.abs(given).max(initial=0))
-        rough = float(error.max(initial=0) / scale) if scale > 0 else 0.0
+        rough = float(error / scale) if scale > 0 else 0.0
         if not rough < _ROUGHEST:
             raise VerificationError(f"{what}: differences cannot judge this derivative here, their "
                                     f"predicted error is {rough:.1e}: is the function smooth?")
@@ -74,50 +74,30 @@ def _name(of, is_):
             f"{names[1] or 'the function'}")
 
 
-def _point(what, at):
-    at = np.asarray(at)
-    if at.dtype.kind not in "iuf" or at.size == 0 or not np.isfinite(at).all():
-        raise VerificationError(f"{what}: at must be a number or an array of finite real numbers, "
-                                f"got {at!r:.80}")
-    return at.astype(np.float64)
-
-
 def _reference(what, of, at):
     """The derivative by differences and its predicted error, of shape of(at).shape + at.shape."""
     from ..exact.finite_differences import central, complex_step
 
     def f(theta):
-        return np.asarray(of(theta.reshape(at.shape)[()]))
+        value = np.asarray(of(theta.reshape(at.shape)[()]))
+        if np.iscomplexobj(theta) and value.dtype.kind != "c":  # no derivative is left
+            raise TypeError("it dropped the imaginary part")
+        return value
 
     value = f(at.ravel())
-    if value.dtype.kind in "iuf" and not np.isfinite(value).all():
-        raise VerificationError(f"{what}: the function is not finite at this point")
-    if value.dtype.kind not in "iuf":
-        raise VerificationError(f"{what}: the function has to return real numbers, got "
-                                f"dtype {value.dtype}")
+    if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
+        raise VerificationError(f"{what}: the function has to return finite real numbers at this "
+                                f"point, got dtype {value.dtype}")
     shape = value.shape + at.shape
     difference = central(f, at.ravel())
     if not np.isfinite(difference.value).all():
         raise VerificationError(f"{what}: the function is not finite around this point")
-    exact = _by_complex_step(complex_step, f, at.ravel())
-    if exact is not None and exact.shape == difference.value.shape \
-            and difference.excess(exact) <= 1:
-        return exact.reshape(shape), np.full(shape, _ROUNDING * np.abs(exact).max(initial=0))
-    return difference.value.reshape(shape), difference.error.reshape(shape)
-
-
-def _by_complex_step(complex_step, f, theta):
-    """The complex step, or None where the function does not follow complex numbers."""
-    def complex_only(point):
-        value = f(point)
-        if value.dtype.kind != "c":  # it dropped the imaginary part: no derivative is left
-            raise TypeError("real")
-        return value
-
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
         try:
-            exact = complex_step(complex_only, theta)
+            exact = complex_step(f, at.ravel())
+            if difference.excess(exact) <= 1:
+                return exact.reshape(shape), _ROUNDING * np.abs(exact).max(initial=0)
         except Exception:  # a function of real numbers may raise anything for others
-            return None
-    return exact if np.isfinite(exact).all() else None
+            pass
+    return difference.value.reshape(shape), difference.error.max(initial=0)

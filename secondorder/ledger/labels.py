@@ -8,8 +8,6 @@ _SHORT = {"thm": "theorem", "alg": "algorithm", "algo": "algorithm", "lem": "lem
 _OF_NUMBERS = {"eq", "eqs", "eqn", "eqns", "equation", "equations", "formula", "formulas", "no"}
 _RANGE = re.compile(r"\s*(?:\bto\b|\.\.+|–|—|(?<=[\w)])\s*-\s*(?=[\w(]))\s*")
 
-LONGEST = 1000  # characters of what is asked for
-
 
 def canonical(label):
     """A label in lower case, hyphens between its words, without what says that it is one.
@@ -34,8 +32,6 @@ def asked_for(text, known):
     between, any other one all labels that stand between its ends.
     """
     known, text = list(known), " ".join(str(text).split())
-    if len(text) > LONGEST:
-        raise ValueError(f"a label has at most {LONGEST} characters, got {len(text)}")
     if whole := _labels_of(text, known):
         return whole
     wanted = []
@@ -56,13 +52,6 @@ def _labels_of(name, known):
     if is_it or not is_number(wanted.upper()):
         return is_it
     return [label for label in known if re.fullmatch(re.escape(wanted) + "[a-z]", canonical(label))]
-
-
-def ending_with(text, known):
-    """The labels that end with what was asked for, to be named where nothing bears it: `4.3` has
-    `theorem-4.3`, `B` has `appendix-b`.
-    """
-    return [label for label in known if canonical(label).endswith(f"-{canonical(text)}")]
 
 
 def _between(text, known):

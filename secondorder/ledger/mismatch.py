@@ -9,11 +9,10 @@ from itertools import permutations
 
 import numpy as np
 
-from ..checks import plain_array, shown
+from ..checks import plain_array
 
 LARGEST_FACTOR = 10**4  # within a part in 10**4 every larger number is near a whole one
 _RELATIVE = 1e-9  # of the largest entry: the difference that is allowed where none is given
-_FEWEST = 4  # entries that a permutation needs to be no accident
 
 
 def describe_mismatch(left, right, error=None, names=("computed", "reference"), limit=5,
@@ -43,12 +42,13 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
 
     Raises
     ------
-    TypeError, ValueError
-        Sides that are no numbers; names that are no pair.
+    TypeError
+        Sides that are no numbers.
     """
-    left, right = _numbers(left, "left"), _numbers(right, "right")
-    if len(names) != 2 or isinstance(names, str):
-        raise TypeError(f"names must be a pair of texts, got {shown(names)}")
+    left, right = plain_array(left, "left"), plain_array(right, "right")
+    for side, name in ((left, "left"), (right, "right")):
+        if side.dtype.kind not in "biufc":
+            raise TypeError(f"{name} must hold numbers, got {side.dtype}")
     if left.shape != right.shape:
         told = shape_hint(left, right, names)
         return (f"the shapes differ: {names[0]} {left.shape}, {names[1]} {right.shape}"
@@ -74,20 +74,12 @@ def describe_mismatch(left, right, error=None, names=("computed", "reference"), 
     return "\n".join(lines + ([f"  hint: {told}"] if told else []))
 
 
-def _numbers(side, name):
-    side = plain_array(side, name)
-    if side.dtype.kind not in "biufc":
-        raise TypeError(f"{name} must hold numbers, got {side.dtype}")
-    return side
-
-
 def _allowed(left, right, error):
     """Absolute differences allowed; never zero, so that excess ratios stay defined."""
-    error = np.asarray(np.nan if error is None else error, dtype=np.float64)
-    if np.isnan(error).any():  # as relative to entries of which one is NaN
-        finite = np.abs(np.concatenate([left.ravel(), right.ravel()]))
-        finite = finite[np.isfinite(finite)]
-        error = np.where(np.isnan(error), _RELATIVE * finite.max(initial=0.0) or _RELATIVE, error)
+    sides = np.abs(np.concatenate([left.ravel(), right.ravel()]))
+    own = _RELATIVE * sides[np.isfinite(sides)].max(initial=0.0) or _RELATIVE
+    error = np.asarray(own if error is None else error, dtype=np.float64)
+    error = np.where(np.isnan(error), own, error)  # as relative to entries of which one is NaN
     return np.broadcast_to(np.maximum(error, np.finfo(np.float64).tiny), left.shape)
 
 
@@ -201,28 +193,19 @@ def _hints(left, right, allowed, at):
         if _same(of_left(left), of_right(right), 2 * slack):
             yield text
     yield from _terms(left - right, allowed, at)
-    wrong = np.abs(left - right) > allowed
-    if wrong.sum() >= _FEWEST and _same(np.sort(left, axis=None), np.sort(right, axis=None),
-                                        np.max(allowed)):
-        yield "{0} has the same entries in another order: it is right after a permutation"
-    yield from _places(left, right, allowed, wrong)
+    yield from _places(left, right, allowed)
     yield from _factors(left, right, allowed)
-    if _square(right) and _same(right, _transposed(right), slack) and not _same(
-            left, _transposed(left), slack):
-        yield "{0} is not symmetric, {1} is"
-    gap = left - right
-    if gap.ndim == 2 and min(gap.shape) > 2 and np.isfinite(allowed).all():
-        if np.linalg.svd(gap, compute_uv=False)[1] <= 10 * np.linalg.norm(allowed):
-            yield "a term is lost: the difference is one outer product, u v^T"
 
 
 def _terms(gap, allowed, at):
-    """The difference is a number times 1, the point, or a diagonal matrix of the point."""
+    """The difference is a number times 1, the identity, the point, or a diagonal matrix of it."""
     terms = {"1": np.ones(gap.shape)}
+    if _square(gap):
+        terms["the identity"] = np.broadcast_to(np.eye(gap.shape[-1]), gap.shape)
     if at is not None:
         terms["at"] = at
-        if _square(gap) and gap.ndim == 2 and at.size == len(gap):
-            terms["diag(at)"] = np.diag(at.ravel())
+        if _square(gap) and at.size == gap.shape[-1]:
+            terms["diag(at)"] = np.broadcast_to(np.diag(at.ravel()), gap.shape)
     judged = np.isfinite(allowed)
     for name, term in terms.items() if gap.size > 1 else ():
         size = np.linalg.norm(term[judged]) if term.shape == gap.shape else 0.0
@@ -230,7 +213,8 @@ def _terms(gap, allowed, at):
             continue
         c = (term * gap)[judged].sum() / size**2
         if _same(gap, c * term, 10 * allowed):
-            told = f"{_known(abs(c), allowed[judged].max() / size)} times {name}"
+            digits = int(np.clip(-np.log10(10 * allowed[judged].max() / size / abs(c)), 1, 6))
+            told = f"{abs(c):.{digits}g} times {name}"
             yield f"{{0}} has {told} too much" if c > 0 else f"a term is lost: {told}"
 
 
@@ -251,62 +235,34 @@ def _factors(left, right, allowed):
                    + (", ..." if c.size > 4 else ""))
 
 
-def _known(c, error):
-    """A positive number to the digits that are known, six at most."""
-    return f"{c:.{int(np.clip(-np.log10(10 * error / c), 1, 6))}g}"
-
-
-def _places(left, right, allowed, wrong):
-    """Where the entries are that differ, and how: by a ratio, as they are missing, or too many."""
-    mine, true, slack = left[wrong], right[wrong], allowed[wrong]
-    how = _how(mine, true, slack)
-    inside = np.broadcast_to(np.eye(right.shape[-1], dtype=bool), right.shape) \
-        if _square(right) else None
-    if inside is not None and not wrong[~inside].any():
-        gaps = mine - true
-        if 1 < inside.sum() == len(gaps) and _same(gaps, gaps[0] + 0 * gaps, slack + slack[0]):
-            size = _known(abs(gaps[0]), slack[0])
-            yield ("only the diagonal differs: {0} " + (
-                f"has {size} times the identity more" if gaps[0] > 0
-                else f"lacks {size} times the identity"))
-        yield ("only the diagonal differs: " + (
-            f"its entries {how}" if how else "a diagonal term is missing, or too much"))
-    elif inside is not None and not wrong[inside].any():
-        if how:
-            yield f"the diagonal is right: mixed terms {MIXED.get(how, how)}"
-        elif _same(right, _transposed(right), 2 * allowed.max()):
-            yield "the diagonal is right: what stands beside it is wrong"
-    axes = _shared_index(wrong)
-    if axes:
-        yield (f"only entries with {axes} differ: " + (
-            f"they {how}" if how else "the term that belongs to it is lost, or wrong"))
+def _places(left, right, allowed):
+    """Where the entries are that differ, and what they have in common."""
+    wrong = np.abs(left - right) > allowed
+    how = _how(left[wrong], right[wrong], allowed[wrong])
+    if _square(right):
+        inside = np.broadcast_to(np.eye(right.shape[-1], dtype=bool), right.shape)
+        if not wrong[~inside].any():
+            yield f"only the diagonal differs: its entries {how or 'lack a term, or have one more'}"
+        elif how and not wrong[inside].any():
+            yield f"the diagonal is right: mixed terms {how}"
+    words = ("index",) if wrong.ndim == 1 else INDICES
+    for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
+        if np.ptp(along) == 0 and length > 1:
+            yield f"only entries with {word} {along[0]} differ: they {how or 'are wrong'}"
     if how and wrong.sum() > 1:
         yield f"the entries that differ {how}, the others are right"
-
-
-MIXED = {"are zero": "are lost", "should be zero": "are too many",
-         "have the ratio 2": "are doubled"}
 
 
 def _how(mine, true, slack):
     """What entries that differ have in common, in words; "" for nothing."""
     if (np.abs(mine) <= slack).all():
-        return "are zero"
+        return "are lost"
     if (np.abs(true) <= slack).all():
-        return "should be zero"
+        return "are too many"
     ratio = common_ratio(mine, true, slack)
     if ratio is None or not (meaning(ratio) or np.ptp(true) > 100 * slack.max()):
         return ""
     return "have the other sign" if abs(ratio + 1) < 1e-4 else f"have the ratio {_ratio(ratio)}"
-
-
-def _shared_index(wrong):
-    """``index 3`` or ``second index 1`` where all wrong entries share it; else empty."""
-    words = ("index",) if wrong.ndim == 1 else INDICES
-    for word, along, length in zip(words, np.argwhere(wrong).T, wrong.shape):
-        if np.ptp(along) == 0 and length > 1:
-            return f"{word} {along[0]}"
-    return ""
 
 
 # -- ratios ----------------------------------------------------------------------------------------
@@ -361,33 +317,21 @@ def meaning(ratio):
 
 def shape_hint(left, right, names=("computed", "reference"), allowed=None):
     """What to do with an array that has another shape than its reference and the same numbers, or
-    only some of them, or some that are still to be added; "" where they differ.
+    only its diagonal; "" where they differ.
     """
     allowed = _allowed(right, right, 1e-6 * np.abs(right).max(initial=0) if allowed is None
                        else allowed)
-
-    def right_as(array):
-        return array.size == right.size and _same(array.reshape(right.shape), right, allowed)
-
     if _square(right) and left.shape == right.shape[:-1] and _same(
             left, np.diagonal(right, axis1=-2, axis2=-1), allowed.max()):
         return "this is only the diagonal: the whole matrix is asked for"
-    if right_as(left):
+    if left.size != right.size:
+        return ""
+    if _same(left.reshape(right.shape), right, allowed):
         return (f"the numbers are right: reshape them to {right.shape}"
                 + ("; is a .ravel() too much?" if left.ndim < right.ndim else ""))
     for order in permutations(range(left.ndim)) if left.ndim < 5 else ():
-        if right_as(left.transpose(order)):
-            if left.transpose(order).shape != right.shape:
-                return (f"the numbers are right but transposed: .transpose{order}, then reshape "
-                        f"to {right.shape}")
-            last = [*range(left.ndim - 2), left.ndim - 1, left.ndim - 2]
-            return f"{names[0]} is transposed" + ("" if list(order) in (
-                last, [*range(left.ndim)][::-1]) else f": .transpose{order}")
-    for axis in range(left.ndim):
-        if left.shape[axis] > 1 and right_as(left.sum(axis=axis)):
-            return f"its sum over axis {axis} is right: was that left out?"
-    if left.shape == (*right.shape[:-2], *right.shape[:-3:-1]):
-        return "the last two axes are swapped: transpose"
+        if _same(left.transpose(order).reshape(right.shape), right, allowed):
+            return f"{names[0]} is transposed: .transpose{order} has the numbers in their order"
     return ""
 
 
@@ -408,8 +352,9 @@ def pattern(target, calls):
         return shapes.pop() if len(shapes) == 1 else ""
     factors = [_factor(pairs) for _, _, pairs in calls]
     if None not in factors and np.isfinite(factors).any():
-        return _of_factors(target, [call for call, factor in zip(calls, factors)
-                                    if np.isfinite(factor)], np.array(factors))
+        told = np.isfinite(factors)
+        return _of_factors(target, [call for call, one in zip(calls, told) if one],
+                           np.array(factors)[told])
     return hint([(mine, right, _slack(right)) for mine, right in pairs], names)
 
 
@@ -429,7 +374,6 @@ def _factor(pairs):
 
 def _of_factors(target, calls, factors):
     """A factor in words: one that all calls share, or one that an argument explains."""
-    factors = factors[np.isfinite(factors)]
     if np.all(np.abs(factors) < 1e-7):
         return "yours is zero wherever something should be: a term is missing"
     explained = _explained([_given_numbers(target, *call[:2]) for call in calls], factors)
@@ -445,8 +389,8 @@ def _of_factors(target, calls, factors):
 
 
 #: What an argument may have been used as.
-FORMS = {"{}": lambda v: v, "1 - {}": lambda v: 1 - v, "1 / {}": lambda v: 1 / v,
-         "1 / (1 - {})": lambda v: 1 / (1 - v), "sqrt({})": np.sqrt, "{}^2": lambda v: v**2}
+FORMS = {"{}": lambda v: v, "(1 - {})": lambda v: 1 - v, "1 / {}": lambda v: 1 / v,
+         "1 / (1 - {})": lambda v: 1 / (1 - v)}
 
 
 def _explained(tables, factors):
@@ -454,22 +398,20 @@ def _explained(tables, factors):
 
     A length explains a factor only where it tells a mean from a sum.
     """
-    names = set.intersection(*map(set, tables)) if tables else set()
-    for name in sorted(names, key=lambda name: (name.startswith("the length"), name)):
+    names = sorted(set.intersection(*map(set, tables)), key=lambda name: ("length" in name, name))
+    for name in names:
         values = np.array([table[name] for table in tables], dtype=float)
-        if name.startswith("the length"):
-            if (values > 1).any() and np.allclose(factors * values, 1, rtol=1e-6):
+        if "length" in name and (values > 1).any():
+            if np.allclose(factors * values, 1, rtol=1e-6):
                 return f"a mean where a sum is meant: the factor is 1 over {name}"
-            if (values > 1).any() and np.allclose(factors, values, rtol=1e-6):
+            if np.allclose(factors, values, rtol=1e-6):
                 return f"a sum where a mean is meant: the factor is {name}"
-            continue
-        for text, form in FORMS.items() if np.ptp(values) else ():
+        for text, form in FORMS.items() if "length" not in name and np.ptp(values) else ():
             with np.errstate(all="ignore"):
-                made, told = form(values), text.format(name)
+                made = form(values)
             for sign, mark in ((1, ""), (-1, "-")):
-                if np.isfinite(made).all() and np.allclose(factors, sign * made, rtol=1e-6):
-                    told = f"({told})" if mark and " " in told else told
-                    return f"yours is {mark}{told} times what is right, in all cases"
+                if np.allclose(factors, sign * made, rtol=1e-6):
+                    return f"yours is {mark}{text.format(name)} times what is right, in all cases"
     return ""
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from ..checks.brief import shown
 from . import registry, tex_file
 from .comparisons import VerificationError
-from .labels import canonical
-from .registry import underlying, unknown
+from .registry import qualified_name, unknown
 
 KINDS = ("definition", "identity", "inequality", "approximation", "optimality", "algorithm",
          "claim", "proof-step")
@@ -80,13 +79,6 @@ class Equation:
         return " ".join(str(condition) for condition in self.conditions) or None
 
 
-def _is_implementation(value):
-    target = underlying(value)
-    named = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
-    wraps_code = callable(value) or isinstance(value, (property, functools.cached_property))
-    return wraps_code and bool(named) and "<lambda>" not in named
-
-
 def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=None, condition=None,
              where=None, implements=(), weight=None, ours=False, unnumbered=(), uses=None,
              names=()):
@@ -149,27 +141,22 @@ def equation(paper, *labels, statement, kind, verdict, formula=None, corrected=N
              for value in _as_tuple(implements)]
 
     def register(check):
-        texts = _texts(paper, labels, check, formula, corrected)
-        entry = Equation(paper, tuple(labels), statement, texts[0], kind, verdict, texts[1],
-                         () if condition is None else _as_tuple(condition), where,
-                         tuple(one.implementation for one in named),
-                         tuple(one.outputs for one in named), check, weight, ours,
-                         tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
-                         None if uses is None else _as_tuple(uses), _as_tuple(names))
-        _validate(entry)
+        try:
+            texts = formula, corrected
+            if formula is None:
+                texts = tex_file.formulas_of(check, labels[0], corrected)
+            entry = Equation(paper, tuple(labels), statement, texts[0], kind, verdict, texts[1],
+                             () if condition is None else _as_tuple(condition), where,
+                             tuple(one.implementation for one in named),
+                             tuple(one.outputs for one in named), check, weight, ours,
+                             tuple(labels) if unnumbered is True else _as_tuple(unnumbered),
+                             None if uses is None else _as_tuple(uses), _as_tuple(names))
+            _validate(entry)
+        except VerificationError as error:
+            raise VerificationError(f"[{paper}] {', '.join(map(str, labels))}: {error}") from None
         registry.REGISTRY.add(entry)
         return check
     return register
-
-
-def _texts(paper, labels, check, formula, corrected):
-    """The formula and its corrected form, from `displays.tex` where none is given."""
-    if formula is not None or not labels or not callable(check):
-        return formula, corrected
-    try:
-        return tex_file.formulas_of(check, labels[0], corrected)
-    except (VerificationError, OSError, TypeError) as error:  # a check may have no source
-        raise VerificationError(f"[{paper}] {', '.join(map(str, labels))}: {error}") from None
 
 
 def _as_tuple(value):
@@ -178,69 +165,36 @@ def _as_tuple(value):
 
 def _validate(entry):
     """Refuse an incomplete or contradictory registration."""
-    where = f"[{entry.paper}] {', '.join(map(str, entry.labels)) or '(no label)'}"
-    if entry.paper not in registry.REGISTRY.papers:
-        raise VerificationError(
-            f"{where}: {unknown('paper', entry.paper, registry.REGISTRY.papers)}; secondorder."
-            "ledger.paper(key) makes your paper known, before its equations")
-    for name, value, known in (("kind", entry.kind, KINDS), ("verdict", entry.verdict, VERDICTS)):
+    for name, value, known in (("paper", entry.paper, registry.REGISTRY.papers),
+                               ("kind", entry.kind, KINDS), ("verdict", entry.verdict, VERDICTS),
+                               ("weight", entry.weight, (None, *WEIGHTS))):
         if value not in known:
-            raise VerificationError(f"{where}: {unknown(name, value, known)}")
-    _validate_texts(entry, where)
-    _validate_marks(entry, where)
-    if not entry.implements and entry.kind not in KINDS_WITHOUT_CODE \
-            and entry.verdict != "unchecked":
-        raise VerificationError(f"{where}: implements must name what implements this {entry.kind}")
-    for value in entry.implements:
-        if not _is_implementation(value):
-            raise VerificationError(f"{where}: implements takes named functions, methods or "
-                                    f"classes, got {shown(value)}")
-    if not callable(entry.check):
-        raise VerificationError(f"{where}: the check must be a function of rng")
-
-
-def _validate_texts(entry, where):
-    """Labels, statement, formula, and the texts that go with some verdicts only."""
-    if not entry.labels or not all(isinstance(label, str) and label.strip()
-                                   for label in entry.labels):
-        raise VerificationError(f"{where}: labels must be non-empty strings, got {entry.labels!r}")
-    if len(set(map(canonical, entry.labels))) < len(entry.labels):
-        raise VerificationError(f"{where}: a label is named twice")
-    for name in ("statement", "formula"):
-        _require_text(where, name, getattr(entry, name))
-    if entry.where is not None:
-        _require_text(where, "where", entry.where)
-    for name, texts, allowed in (("corrected", [entry.corrected] if entry.corrected is not None
-                                  else [], ("erratum", "conditional")),
-                                 ("condition", entry.conditions, ("conditional", "erratum"))):
-        if texts and entry.verdict not in allowed:
-            raise VerificationError(f"{where}: {name} is for {' or '.join(allowed)}, "
-                                    f"the verdict is {entry.verdict!r}")
-        if not texts and entry.verdict == allowed[0]:
-            raise VerificationError(f"{where}: {name} must be a non-empty text, got None")
-        for text in texts:
-            _require_text(where, name, text.text if isinstance(text, Condition) else text)
-    if entry.corrected == entry.formula:
-        raise VerificationError(f"{where}: corrected must differ from formula, which it puts right")
-
-
-def _validate_marks(entry, where):
-    """The weight of what is corrected, and the marks for formulas and labels not the paper's."""
+            raise VerificationError(unknown(name, value, filter(None, known)))
+    conditions = [getattr(one, "text", one) for one in entry.conditions]
+    for name, texts in (("labels", entry.labels or [""]), ("statement", [entry.statement]),
+                        ("formula", [entry.formula]), ("condition", conditions),
+                        ("corrected", [entry.corrected or "x"]), ("where", [entry.where or "x"])):
+        if not all(isinstance(text, str) and text.strip() for text in texts):
+            raise VerificationError(f"{name} must be a non-empty text, got {shown(texts)}")
+    for name, given, allowed in (
+            ("corrected", entry.corrected is not None, ("erratum", "conditional")),
+            ("condition", bool(conditions), ("conditional", "erratum"))):
+        if given and entry.verdict not in allowed or not given and entry.verdict == allowed[0]:
+            raise VerificationError(f"{name} is required for {allowed[0]} and allowed for "
+                                    f"{allowed[1]} only, the verdict is {entry.verdict!r}")
     if (entry.corrected is None) != (entry.weight is None):
-        raise VerificationError(f"{where}: a corrected form and its weight, one of "
-                                f"{', '.join(WEIGHTS)}, go together. The weight says whether the "
-                                "erratum changes a claim, is a misprint, or may come from how the "
-                                "text was read")
-    if entry.weight is not None and entry.weight not in WEIGHTS:
-        raise VerificationError(f"{where}: {unknown('weight', entry.weight, WEIGHTS)}")
-    for label in entry.unnumbered:
-        if label not in entry.labels:
-            raise VerificationError(f"{where}: unnumbered names labels of this check, "
-                                    f"got {shown(label)}")
-    for name in entry.names:
-        _require_text(where, "names", name)
-
-
-def _require_text(where, name, value):
-    if not isinstance(value, str) or not value.strip():
-        raise VerificationError(f"{where}: {name} must be a non-empty text, got {shown(value)}")
+        raise VerificationError("a corrected form and its weight, one of "
+                                f"{', '.join(WEIGHTS)}, go together")
+    if entry.corrected == entry.formula:
+        raise VerificationError("corrected must differ from formula, which it puts right")
+    if not set(entry.unnumbered) <= set(entry.labels):
+        raise VerificationError("unnumbered names labels of this check, got "
+                                f"{shown(entry.unnumbered)}")
+    if not entry.implements and entry.verdict != "unchecked" \
+            and entry.kind not in KINDS_WITHOUT_CODE:
+        raise VerificationError(f"implements must name what implements this {entry.kind}")
+    for value in entry.implements:
+        if "<lambda>" in qualified_name(value) or not (
+                callable(value) or isinstance(value, (property, functools.cached_property))):
+            raise VerificationError("implements takes named functions, methods or classes, got "
+                                    f"{shown(value)}")

@@ -1,11 +1,11 @@
 """All papers with their executable equations, and how one is found by what people write."""
 
-import importlib.util
+import importlib
 
 from ..checks import close_matches, did_you_mean, shown
 from ..papers import rooms
 from .comparisons import VerificationError
-from .labels import asked_for, canonical, ending_with, in_order, papers_named, topic_pattern
+from .labels import asked_for, canonical, in_order, papers_named, topic_pattern
 
 #: Key of each paper -> the module that registers its equations, in the order of tables.
 PAPERS = {paper: f"secondorder.papers.{room.name}.equations" for paper, room in rooms().items()}
@@ -42,30 +42,27 @@ class Registry:
     def add(self, equation):
         """Register one equation under all its labels; a label that is taken is refused."""
         taken = self._equations[equation.paper]
-        names = {canonical(label): label for label in taken}
+        names = {canonical(label): entry for label, entry in taken.items()}
         for label in equation.labels:
             if canonical(label) in names:
-                other = qualified_name(taken[names[canonical(label)]].check)
+                other = qualified_name(names[canonical(label)].check)
                 raise VerificationError(f"[{equation.paper}] label {label!r} is already registered "
                                         f"by {other}")
-        for label in equation.labels:
-            taken[label] = equation
+            names[canonical(label)] = equation
+        taken.update(dict.fromkeys(equation.labels, equation))
 
     def labels(self, paper):
         """All labels of a paper, in its order."""
-        self.load(paper)
         return tuple(label for entry in self.of(paper) for label in entry.labels)
 
     def load(self, paper):
-        """Import the paper's equations if its room exists; errors inside are not hidden."""
-        module = self.papers[paper]
-        if module is not None and _exists(module):
-            importlib.import_module(module)
+        """Import the paper's equations, if a module has them."""
+        if self.papers[paper] is not None:
+            importlib.import_module(self.papers[paper])
 
     def rooms(self):
         """The papers that have executable equations."""
-        return [paper for paper, module in self.papers.items()
-                if self._equations[paper] or (module is not None and _exists(module))]
+        return [paper for paper, module in self.papers.items() if module or self._equations[paper]]
 
     def key(self, name):
         """The paper that a name means: its key in any spelling, or a part of its title; else
@@ -79,7 +76,8 @@ class Registry:
 
     def of(self, paper):
         """The checks that are registered for one paper, in its order."""
-        entries = _unique(self._equations[paper].values())
+        self.load(paper)
+        entries = list(dict.fromkeys(self._equations[paper].values()))
         return [entries[k] for k in in_order([entry.labels for entry in entries])]
 
     def select(self, paper=None, label=None):
@@ -94,34 +92,26 @@ class Registry:
     def find(self, paper=None, label=None):
         """What `select` returns, and whether the label is a topic."""
         papers = list(self.papers) if paper is None else [self.key(paper)]
-        for name in papers:
-            self.load(name)
-        if paper is not None and not self._equations[papers[0]]:
-            raise ValueError(f"paper {papers[0]!r} has no executable equations yet")
         entries = {name: self.of(name) for name in papers}
+        every = [entry for mine in entries.values() for entry in mine]
+        if paper is not None and not every:
+            raise ValueError(f"paper {papers[0]!r} has no executable equations yet")
         if label is None:
-            return [entry for name in papers for entry in entries[name]], False
-        matches = [entry for name in papers for entry in self._asked_for(name, label)]
-        topic = not matches
-        if topic:
-            matches = self.about(label, papers)
-        if not matches:
-            known = [known for name in papers for known in self._equations[name]]
-            called = [called for name in papers for one in entries[name] for called in one.names]
-            where = f"paper {papers[0]!r} has no label" if paper is not None \
-                else "no paper has a label"
-            close = ending_with(label, known)[:3] or close_matches(canonical(label), known, 0.5) \
-                or close_matches(label, called, 0.5)
-            raise ValueError(f"{where} {shown(str(label))}" + (
-                f": did you mean {' or '.join(map(repr, dict.fromkeys(close)))}?" if close else ""))
-        return matches, topic
-
-    def _asked_for(self, paper, label):
-        named = [entry for entry in self.of(paper) if label in entry.names]
-        if named:
-            return named
-        known = list(self._equations[paper])
-        return _unique(self._equations[paper][one] for one in asked_for(label, known))
+            return every, False
+        matches = []
+        for mine in entries.values():
+            wanted = asked_for(label, [label for entry in mine for label in entry.labels])
+            matches += [entry for entry in mine if label in entry.names] or [
+                entry for entry in mine if {*entry.labels} & {*wanted}]
+        if matches:
+            return matches, False
+        if topic := self.about(label, papers):
+            return topic, True
+        close = close_matches(canonical(label), [name for entry in every
+                                                 for name in (*entry.labels, *entry.names)], 0.5)
+        where = f"paper {papers[0]!r} has no label" if paper is not None else "no paper has a label"
+        raise ValueError(f"{where} {shown(str(label))}" + (
+            f": did you mean {' or '.join(map(repr, close))}?" if close else ""))
 
     def about(self, topic, papers=None):
         """The displays of some papers (default: all) that name a topic in their words, formulas or
@@ -136,12 +126,6 @@ class Registry:
 
 
 REGISTRY = Registry(PAPERS, TITLES)
-
-
-def _exists(module):
-    """Whether a module can be found, its parent packages included."""
-    parent = module.rpartition(".")[0]
-    return (not parent or _exists(parent)) and importlib.util.find_spec(module) is not None
 
 
 def paper_meant(name, titles):
@@ -172,10 +156,6 @@ def _words_of(entry):
              *((getattr(underlying(value), "__doc__", "") or "").partition("---")[0]
                for value in entry.implements)]
     return " \n ".join(texts).replace("_", " ")
-
-
-def _unique(equations):
-    return list({id(equation): equation for equation in equations}.values())
 
 
 def underlying(implementation):

@@ -13,6 +13,7 @@ What the claims must contain depends on the verdict:
 """
 
 import hashlib
+import inspect
 import time
 import traceback
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks.brief import shown
+from ..checks import whole_number
 from . import registry
 from .claims import Case, Counterexample, Printed, PrintedShape, Property
 from .comparisons import Comparison, Equal, VerificationError
@@ -77,10 +78,7 @@ class Result:
 
     @property
     def error(self):
-        """Error of the comparison nearest to its tolerance; None where nothing is compared.
-
-        What an error is relative to stands in `comparisons.RELATIVE_TO`.
-        """
+        """Error of the comparison nearest to its tolerance; None where nothing is compared."""
         return getattr(self._nearest(Comparison, max), "error", None)
 
     @property
@@ -145,12 +143,11 @@ def run(paper=None, label=None, seed=0):
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         Unknown paper or label (with the close match), or a seed that is not an integer >= 0.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be an integer >= 0, got {shown(seed)}")
-    return [run_equation(entry, int(seed)) for entry in registry.REGISTRY.select(paper, label)]
+    seed = whole_number(seed, "seed", 0)
+    return [run_equation(entry, seed) for entry in registry.REGISTRY.select(paper, label)]
 
 
 def run_equation(entry, seed=0):
@@ -159,7 +156,8 @@ def run_equation(entry, seed=0):
     claims, message = [], None
     try:
         returned = entry.check(generator(seed, entry.paper, entry.labels[0]))
-        if not (entry.verdict == "unchecked" and _says_nothing(returned)):
+        returned = list(returned) if inspect.isgenerator(returned) else returned
+        if entry.verdict != "unchecked" or returned:
             claims = _claims_of(returned)
             message = _broken_rule(entry.verdict, entry.corrected, claims) or _failures(claims)
     # any failure of a check is a result to be reported, not the end of the run
@@ -174,20 +172,14 @@ def _location(problem):
     return f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
 
 
-def _says_nothing(returned):
-    return returned is None or isinstance(returned, (list, tuple)) and not returned
-
-
 def _claims_of(returned):
     known = (Comparison, Counterexample, Printed, PrintedShape, Property, Case)
-    if not isinstance(returned, (list, tuple)) or not returned:
-        raise VerificationError(f"a check returns a list of claims, got {type(returned).__name__} "
-                                f"{returned!r:.80}")
-    for claim in returned:
+    claims = returned if isinstance(returned, (list, tuple)) and returned else [returned]
+    for claim in claims:
         if not isinstance(claim, known):
-            raise VerificationError(f"a check returns claims only, got {type(claim).__name__} "
-                                    f"{claim!r:.80}")
-    return list(returned)
+            raise VerificationError("a check returns a list of claims, got "
+                                    f"{type(claim).__name__} {claim!r:.80}")
+    return list(claims)
 
 
 def _broken_rule(verdict, corrected, claims):
@@ -195,25 +187,18 @@ def _broken_rule(verdict, corrected, claims):
     def count(*kinds):
         return sum(isinstance(claim, kinds) for claim in claims)
 
-    compared, outside = count(Comparison), count(Counterexample)
-    printed = count(Printed, PrintedShape)
+    outside, printed = count(Counterexample), count(Printed, PrintedShape)
     if verdict == "unchecked":
         return "the check claims something: say which verdict it has instead of 'unchecked'"
-    if verdict == "definition":
-        if not compared + count(Property):
-            return "a definition needs at least one Property, Equal, AtMost or Rate"
-    elif not compared:
-        return f"verdict {verdict!r} needs at least one Equal, AtMost or Rate that must hold"
-    if verdict in ("holds", "definition") and printed + outside:
-        return f"verdict {verdict!r} may not carry a Printed, PrintedShape or Counterexample"
+    if not count(Comparison) and not (verdict == "definition" and count(Property)):
+        return (f"verdict {verdict!r} needs at least one Equal, AtMost or Rate that must hold, "
+                "a definition one of these or a Property")
+    if verdict in ("holds", "definition") and outside:
+        return f"verdict {verdict!r} may not carry a Counterexample"
     if verdict == "conditional" and not outside:
         return "verdict 'conditional' needs a Counterexample outside the condition"
-    if (verdict == "erratum" or corrected) and not printed:
-        return (f"verdict {verdict!r} with a corrected form needs the form as printed: "
-                "Printed or PrintedShape")
-    if printed and not corrected:
-        return (f"verdict {verdict!r} without a corrected form may not carry a Printed or "
-                "PrintedShape")
+    if bool(corrected) != bool(printed):
+        return "a corrected form and the form as printed, Printed or PrintedShape, go together"
     return None
 
 

@@ -11,13 +11,16 @@ NOTHING, NEGATED, NEXT = "does nothing", "negated", "plus one"
 def parts(value):
     """The outputs of a returned value by name; a single array, number or list has no name."""
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", None) or map(str, range(len(value)))
-        return dict(zip(names, value))
+        return dict(zip(_names(value), value))
     if isinstance(value, dict):
         return {str(key): item for key, item in value.items()}
     if _is_plain_object(value):
         return {name: item for name, item in vars(value).items() if leaves(item)}
     return {"": value}
+
+
+def _names(value):
+    return getattr(value, "_fields", None) or [str(k) for k in range(len(value))]
 
 
 def _is_plain_object(value):
@@ -28,8 +31,7 @@ def _is_plain_object(value):
 def with_part(value, name, part):
     """A copy of a returned value in which the output of that name is another."""
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", None) or [str(k) for k in range(len(value))]
-        items = [part if key == name else item for key, item in zip(names, value)]
+        items = [part if key == name else item for key, item in zip(_names(value), value)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, dict):
         return {key: part if str(key) == name else item for key, item in value.items()}
@@ -71,22 +73,9 @@ def made_wrong(value, mode):
     if mode == SIGN:
         return on_leaves(value, lambda leaf: -leaf)
     if mode == PERCENT:
-        return on_leaves(value, lambda leaf: leaf * type_of(leaf)(1.001))
+        return on_leaves(value, lambda leaf: leaf * 1.001)
     largest = max(np.abs(leaf).max() for leaf in leaves(value))
-    return on_leaves(value, lambda leaf: _with_larger(leaf, largest))
-
-
-def type_of(leaf):
-    """The scalar type that keeps a leaf's precision."""
-    of_numpy = isinstance(leaf, (np.ndarray, np.number))
-    return leaf.dtype.type if of_numpy and leaf.dtype.kind in "fc" else float
-
-
-def _with_larger(leaf, largest):
-    """The leaf with its entries of the given size made one per cent larger."""
-    larger = leaf * type_of(leaf)(1.01)
-    hit = np.abs(leaf) == largest
-    return np.where(hit, larger, leaf) if np.ndim(leaf) else larger if hit else leaf
+    return on_leaves(value, lambda leaf: np.where(np.abs(leaf) == largest, leaf * 1.01, leaf)[()])
 
 
 def modes_of(part):

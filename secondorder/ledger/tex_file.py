@@ -17,8 +17,7 @@ CORRECTED = " corrected"
 def read(file):
     """The displays of a file: label -> LaTeX, in the file's order.
 
-    VerificationError where the file is not there, or has a display without a label or one label
-    twice.
+    VerificationError where the file is not there, or has one label twice.
     """
     if not file.is_file():
         raise VerificationError(f"there is no {file}")
@@ -29,10 +28,7 @@ def read(file):
             if label in displays:
                 raise VerificationError(f"{file}, line {number}: {label} stands there twice")
             displays[label] = []
-        elif not line.lstrip().startswith("%") and line.strip():
-            if label is None:
-                raise VerificationError(f"{file}, line {number}: no label stands before it "
-                                        "('%= 1')")
+        elif label is not None and line.strip() and not line.lstrip().startswith("%"):
             displays[label].append(line)
     return {label: "\n".join(lines) for label, lines in displays.items()}
 

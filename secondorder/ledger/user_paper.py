@@ -1,5 +1,6 @@
 """Your own paper: registered from anywhere, executed and shown like the others."""
 
+import re
 from dataclasses import dataclass
 
 from ..checks.brief import shown
@@ -84,17 +85,10 @@ def paper(key, title="", symbols=None):
     [True]
     >>> mine.forget()
     """
-    text = isinstance(key, str) and key and all(
-        part.isalnum() for part in key.split("-"))
-    if not text:
+    if not re.fullmatch("[A-Za-z0-9]+(-[A-Za-z0-9]+)*", str(key)):
         raise VerificationError("key must be letters, digits and hyphens, as in 'my-paper', "
                                 f"got {shown(key)}")
     if key in PAPERS:
         raise VerificationError(f"key {shown(key)} is one of the package's own papers")
-    if not isinstance(title, str):
-        raise VerificationError(f"title must be a text, got {shown(title)}")
-    if symbols is not None and not (isinstance(symbols, dict) and all(
-            isinstance(text, str) for pair in symbols.items() for text in pair)):
-        raise VerificationError(f"symbols must be a dict of texts, got {shown(symbols)}")
     registry.REGISTRY.begin(key, title, symbols)
     return Paper(key, title)

@@ -2,14 +2,12 @@
 
 import inspect
 
-import numpy as np
-
 from secondorder.optimizers import Optimizer
 
-from .full import MARKS, RULES, SECONDS, brief, told
-from .methods import Method, Point, obstacle
-from .run import loss_at, run
-from .tuning import search
+from .full import SECONDS, add_judged, entry, tuned
+from .methods import Method, Point
+from .outcome import outcome
+from .run import run
 
 BEGIN, MOST = [Point(place) for place in range(-2, 3)], 9
 SHARE = 4  # a trial takes this part of the time
@@ -25,31 +23,17 @@ def race(problem, methods, seconds, seed=1, say=lambda line: None):
     """Race; a generator of key and entry of one method after the other, as they come.
 
     An entry is that of a recorded race with one seed. Both rules tell the same run: over work it
-    ends where the time has ended it. Of a method that cannot run, ``why`` says why.
+    ends where the time has ended it.
     """
+    def run_of(method, point, *rest):
+        return run(problem, method, method.numbers(point), *rest)
+
     for method in methods:
-        why = obstacle(method, problem)
-        say(f"{method.title}: {why or f'5 to {MOST} trials, then {seconds:.2g} s'}")
-        yield method.key, told(method, {}, [None, None]) | {"why": why} if why else entered(
-            problem, method, seconds, seed)
-
-
-def entered(problem, method, seconds, seed):
-    """Search, each trial for a part of the time, and the run with the best point."""
-    def scores_of(point):
-        trial = run(problem, method, method.numbers(point), seed, seconds / SHARE, 0.0)
-        return (loss_at(trial, "seconds", seconds / SHARE),)
-
-    scores, (best,) = search(method, scores_of, BEGIN, MOST)
-    entry = told(method, {point: score * 2 for point, score in scores.items()}, [best, best])
-    if best is None:
-        return entry | {"why": "diverges with every number that was tried"}
-    record = run(problem, method, method.numbers(best), seed, seconds, 0.0, MARKS)
-    for rule, limit in zip(RULES, (seconds, record["work"][-1])):
-        entry[rule]["limit"] = limit
-        entry[rule]["runs"].append({"seed": seed, "work": record["work"][-1]} | brief(record, rule,
-                                                                                      limit))
-    return entry
+        say(f"{method.title}: 5 to {MOST} trials, then {seconds:.2g} s")
+        scores, winners = tuned(method, run_of, seconds / SHARE, 0.0, (seed,), BEGIN, MOST)
+        told = entry(method, scores, winners)
+        add_judged(told, method, winners, run_of, seed, seconds, 0.0)
+        yield method.key, told
 
 
 def own_methods(module):
@@ -70,34 +54,17 @@ def own_methods(module):
 def default_rate(method):
     """The default of a class's learning rate, 0.01 where it has none that is a number."""
     given = inspect.signature(method).parameters.get("learning_rate")
-    default = given.default if given is not None else None
+    default = getattr(given, "default", None)
     return float(default) if isinstance(default, (int, float)) and default > 0 else 0.01
 
 
-def rows(record):
-    """One dict a method, the lowest training loss first; what did not run stands below."""
-    told = []
-    for entry in record["methods"].values():
-        row = {"method": entry["title"]}
-        if entry.get("why"):
-            row["why"] = entry["why"]
-        else:
-            own = entry["seconds"]
-            row |= {"numbers": own["numbers"]} | {
-                name: own["runs"][0][name] for name in
-                ("steps", "work", "loss", "held_out", "diverged") if name in own["runs"][0]}
-        told.append(row)
-    return sorted(told, key=lambda row: row.get("loss", np.inf))
-
-
 def table(record):
-    """Lines of a table of `rows`."""
+    """Lines of a table of what came out."""
     lines = [f"{'method':<26}{'tuned':<30}{'steps':>7}{'work':>9}{'loss':>10}{'held out':>10}"]
-    for row in rows(record):
-        if "loss" in row:
-            lines.append(f"{row['method']:<26}{row['numbers']:<30}{row['steps']:>7}"
-                         f"{row['work']:>9.0f}{row['loss']:>10.4g}{row['held_out']:>10.4g}")
-        else:
-            lines.append(f"{row['method']:<26}" + (row.get("why") or f"{row['numbers']}: diverged"))
+    for row in outcome(record, "seconds"):
+        start = f"{row['method']:<26}{row['numbers'] or '':<30}"
+        lines.append(f"{start}diverges" if row["diverged"] or not row["numbers"] else
+                     f"{start}{row['steps']:>7}{row['work']:>9.0f}{row['loss']:>10.4g}"
+                     f"{row['held_out']:>10.4g}")
     return [*lines, "", f"Training loss after {record['seconds']:.2g} CPU seconds of steps, the "
             "lowest first; work is in gradients of the batch."]

@@ -8,7 +8,6 @@ import numpy as np
 
 import secondorder as so
 
-HALF_DECADE = 10**0.5
 MOMENTUM = 0.9  # of SGD, EA-CG and KFI
 
 
@@ -22,21 +21,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """``make(network, loss, first, second)`` is an optimizer.
 
-    Attributes
-    ----------
-    key, title : str
-    make : callable
-        Of network, loss and both tuned numbers; an optimizer.
-    default : float
-        Of the first tuned number, the middle of its grid.
-    first, second : str
-        What the tuned numbers are called; ``""`` where there is no second one.
-    second_default, second_below : float
-        The middle of the second grid, and what its numbers have to stay below.
-    batch : int, optional
-        Samples of a step, where they are not the problem's.
+    `first` and `second` are what its tuned numbers are called (``""`` where there is no second
+    one), `default` and `second_default` the middles of their grids. The second one stays below
+    `second_below`. `batch` are the samples of a step, where they are not the problem's.
     """
 
     key: str
@@ -51,9 +40,9 @@ class Method:
 
     def numbers(self, point):
         """The tuned numbers at a point; the second is None where there is none."""
-        first = rounded(self.default * HALF_DECADE**point.first)
-        return first, (rounded(self.second_default * HALF_DECADE**point.second) if self.second
-                       else None)
+        first, second = (float(f"{default * 10**(place / 2):.3g}") for default, place in
+                         zip((self.default, self.second_default), point))
+        return first, second if self.second else None
 
     def allows(self, point):
         """Whether the method takes the numbers of a point."""
@@ -65,57 +54,25 @@ class Method:
                          zip((self.first, self.second), numbers) if number is not None)
 
 
-def rounded(number):
-    return float(f"{number:.3g}")
-
-
-def momentum(network, loss, rate, _):
-    return so.Momentum(network, loss, learning_rate=rate, momentum=MOMENTUM)
-
-
-def adam(network, loss, rate, _):
-    return so.Adam(network, loss, learning_rate=rate)
-
-
-def partitioning(network, loss, rate, _):
-    return so.ResidualPartitioning(network, loss, learning_rate=rate)
-
-
-def cubic(network, loss, sigma, _):
-    return so.CubicRegularization(so.SGD(network, loss), sigma=sigma)
-
-
-def ea_cg(network, loss, rate, alpha):
-    return so.EACG(network, loss, learning_rate=rate, alpha=alpha, momentum=MOMENTUM)
-
-
-def kfi(network, loss, rate, alpha):
-    return so.EACG(network, loss, learning_rate=rate, alpha=alpha, momentum=MOMENTUM,
-                   curvature="fisher-sampled", solver="kfi", rng=0)
-
-
-def truncated_newton(network, loss, rate, damping):
-    return so.TruncatedNewton(network, loss, learning_rate=rate, damping=damping,
-                              curvature="gauss-newton")
-
-
+ALPHA = {"second": "alpha", "second_default": 0.02, "second_below": 1.0}
 METHODS = {method.key: method for method in (
-    Method("adam", "Adam", adam, 0.001),
-    Method("momentum", "SGD, momentum 0.9", momentum, 0.01),
-    Method("partitioning", "residual partitioning", partitioning, 1.0),
-    Method("cubic", "cubic steps around SGD", cubic, 100.0, "sigma"),
-    Method("ea-cg", "EA-CG, PCH-1", ea_cg, 0.1, second="alpha", second_default=0.02,
-           second_below=1.0),
-    Method("kfi", "KFI", kfi, 0.1, second="alpha", second_default=0.02, second_below=1.0),
-    Method("truncated-newton", "truncated Newton", truncated_newton, 1.0, second="damping",
-           batch=1000),
+    Method("adam", "Adam", lambda network, loss, rate, _: so.Adam(
+        network, loss, learning_rate=rate), 0.001),
+    Method("momentum", "SGD, momentum 0.9", lambda network, loss, rate, _: so.Momentum(
+        network, loss, learning_rate=rate, momentum=MOMENTUM), 0.01),
+    Method("partitioning", "residual partitioning",
+           lambda network, loss, rate, _: so.ResidualPartitioning(
+               network, loss, learning_rate=rate), 1.0),
+    Method("cubic", "cubic steps around SGD",
+           lambda network, loss, sigma, _: so.CubicRegularization(
+               so.SGD(network, loss), sigma=sigma), 100.0, "sigma"),
+    Method("ea-cg", "EA-CG, PCH-1", lambda network, loss, rate, alpha: so.EACG(
+        network, loss, learning_rate=rate, alpha=alpha, momentum=MOMENTUM), 0.1, **ALPHA),
+    Method("kfi", "KFI", lambda network, loss, rate, alpha: so.EACG(
+        network, loss, learning_rate=rate, alpha=alpha, momentum=MOMENTUM,
+        curvature="fisher-sampled", solver="kfi", rng=0), 0.1, **ALPHA),
+    Method("truncated-newton", "truncated Newton",
+           lambda network, loss, rate, damping: so.TruncatedNewton(
+               network, loss, learning_rate=rate, damping=damping, curvature="gauss-newton"),
+           1.0, second="damping", batch=1000),
 )}
-
-
-def obstacle(method, problem):
-    """Why a method cannot run on a problem; "" if it can."""
-    try:
-        method.make(problem.network(0), problem.loss, *method.numbers(Point(0)))
-    except (TypeError, ValueError) as error:
-        return str(error)
-    return ""

@@ -2,48 +2,37 @@
 
 import numpy as np
 
-ADAM = "adam"
+from .full import ADAM, RULES
+
 LEVEL = 0.05  # losses that differ by no more are level
 AGREE = 0.9  # of the seeds have to differ by more, in one direction
-RULES = {"seconds": "equal CPU seconds", "work": "equal work"}
 
 
 def outcome(record, rule):
     """What came out of a problem by one rule: a dict a method, the lowest median loss first.
 
-    Parameters
-    ----------
-    record : dict
-        As `full.raced` returns it.
-    rule : {"seconds", "work"}
-
-    Returns
-    -------
-    list of dict
-        ``method``, ``numbers``, ``at_end``; ``loss`` and ``steps``, the medians; ``ratios``, the
-        log ratios of losses, method against Adam, one a seed: infinite where the method alone
-        diverged, minus infinity where Adam alone did, NaN where both did; ``median``, ``least``
-        and ``most`` of those that are finite; ``leads``, the seeds in which it is below Adam;
-        ``diverged``, the seeds in which it diverged; ``verdict``.
+    ``loss``, ``steps``, ``work`` and ``held_out`` are medians over the runs that came to the limit.
+    ``ratios`` are the log ratios of losses, method against Adam, one a seed: infinite where the
+    method alone diverged, minus infinity where Adam alone did, NaN where both did; ``median``,
+    ``least`` and ``most`` are of those that are finite. ``leads`` counts the seeds in which it is
+    below Adam, ``diverged`` those in which it diverged.
     """
-    adam = losses(record["methods"].get(ADAM, {}), rule)
+    adam = losses(record["methods"].get(ADAM), rule)
     rows = []
     for key, entry in record["methods"].items():
-        own = losses(entry, rule)
+        told, own = entry[rule], losses(entry, rule)
         with np.errstate(invalid="ignore"):
             ratios = np.array([np.log(own[seed]) - np.log(adam.get(seed, np.nan)) for seed in own])
-        finite, ended = ratios[np.isfinite(ratios)], [loss for loss in own.values()
-                                                      if np.isfinite(loss)]
+        finite, ended = ratios[np.isfinite(ratios)], [run for run in told["runs"] if "loss" in run]
         median, least, most = (float(f(finite)) if len(finite) else np.nan
                                for f in (np.median, np.min, np.max))
         rows.append({
-            "key": key, "method": entry["title"], "numbers": entry[rule]["numbers"],
-            "at_end": entry[rule]["at_end"], "ratios": ratios.tolist(), "median": median,
+            "key": key, "method": entry["title"], "numbers": told["numbers"],
+            "at_end": told["at_end"], "ratios": ratios.tolist(), "median": median,
             "least": least, "most": most, "leads": int((ratios < 0).sum()), "seeds": len(own),
-            "loss": float(np.median(ended)) if ended else np.inf,
-            "steps": int(np.median([run["steps"] for run in entry[rule]["runs"]
-                                    if "steps" in run] or [0])),
-            "diverged": len(own) - len(ended), "verdict": verdict(ratios)})
+            "diverged": len(own) - len(ended), "verdict": verdict(ratios)} | {
+            name: float(np.median([run.get(name, np.inf) for run in ended] or [np.inf]))
+            for name in ("loss", "steps", "work", "held_out")})
     return sorted(rows, key=lambda row: row["loss"])
 
 
@@ -65,24 +54,13 @@ def verdict(ratios):
 
 
 def sentence(records):
-    """What came out, in words: who is ahead of Adam and who is level with it, by both rules."""
-    return " ".join(f"After {name}, " + "; ".join(
-        f"on the {record['problem']} {standing(outcome(record, rule))}" for record in records) + "."
-        for rule, name in RULES.items())
-
-
-def standing(rows):
-    """Who is ahead, who is level: "EA-CG is ahead of Adam, KFI level with it, the others behind".
-    """
-    others = [row for row in rows if row["key"] != ADAM]
-    ahead, level = ([row["method"] for row in others if row["verdict"] == word]
-                    for word in ("ahead", "level"))
-    parts = [f"{' and '.join(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead of Adam"] * (
-        len(ahead) > 0)
-    if level:
-        parts.append(" and ".join(level) + (" level with it" if ahead else
-                                            f" {'is' if len(level) == 1 else 'are'} level with Adam"
-                                            ))
-    if len(ahead) + len(level) < len(others):
-        parts.append("the others behind" if parts else "all are behind Adam")
-    return ", ".join(parts)
+    """What came out, in words: who is ahead of Adam, level with it and behind, by both rules."""
+    told = []
+    for rule, name in RULES.items():
+        for record in records:
+            rows = [row for row in outcome(record, rule) if row["key"] != ADAM]
+            kinds = {kind: [row["method"] for row in rows if row["verdict"] == kind]
+                     for kind in ("ahead", "level", "behind")}
+            told.append(f"After {name}, beside Adam on the {record['problem']}, " + "; ".join(
+                f"{kind}: {' and '.join(names)}" for kind, names in kinds.items() if names))
+    return ". ".join(told) + "."

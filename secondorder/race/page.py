@@ -1,16 +1,18 @@
 """The recorded race: its files, and the page that tells it."""
 
 import gzip
-import importlib.resources
 import json
 import textwrap
-from math import isnan
-from pathlib import Path
 
-from secondorder import files
+import numpy as np
 
-from .full import JUDGED_ON, TUNED_ON
-from .outcome import ADAM, RULES, outcome, sentence
+from secondorder import files, plots
+from secondorder.studies import records
+from secondorder.studies.pictures import legend_below
+
+from .full import ADAM, JUDGED_ON, RULES, TUNED_ON, marks_of
+from .methods import METHODS
+from .outcome import outcome, sentence
 from .problems import PROBLEMS, TRAINED
 from .tuning import MOST
 
@@ -41,42 +43,56 @@ else *level*. Runs that diverge are counted apart, and are in no median.
 
 `secondorder race --recorded` makes this page again, `secondorder race --full` the runs.
 """
+LOWEST = 1e-6  # a loss that a picture shows
+LOOKS = dict(zip(METHODS, zip((plots.BLACK, plots.ORANGE, plots.BLUE, plots.VERMILION, plots.GREEN,
+                               plots.SKY, plots.PURPLE), (":", "--", "-", "-", "-", "-", "-."))))
+LABELS = {"seconds": "CPU seconds of steps", "work": "work, in gradients of the batch"}
 
 
 def folder():
-    """Where the records are: in the checkout that this file is in, else in the package."""
-    top = Path(__file__).resolve().parents[2]
-    data = top / "data" if (top / "pyproject.toml").is_file() else Path(
-        str(importlib.resources.files("secondorder.data")))
-    return data / "results" / "race"
+    """Where the records are."""
+    return records.folder() / "race"
 
 
 def recorded(place=None):
     """The records of all problems that are there, in order."""
     paths = [(place or folder()) / f"{key}.json.gz" for key in PROBLEMS]
-    return [read(path) for path in paths if path.is_file()]
-
-
-def read(path):
-    """The record in a file."""
-    with files.damage_told(path, "a record of the race", "take it from the package again"):
-        return json.loads(gzip.decompress(files.read_bytes(path)))
+    return [json.loads(gzip.decompress(path.read_bytes())) for path in paths if path.is_file()]
 
 
 def write(record, place):
     """Write record and picture of a problem into a folder."""
     files.write_packed(place / f"{record['problem']}.json.gz", files.to_json(record).encode())
-    write_picture(record, place)
+    write_picture(record, place / f"{record['problem']}.png")
 
 
-def write_picture(record, place):
+def write_picture(record, path):
+    """Training loss over CPU seconds and over work, the median over the seeds of every method; a
+    curve ends where a run diverged.
+    """
     from matplotlib.figure import Figure
 
-    from .pictures import draw
-
     figure = Figure(figsize=(9, 4.6), layout="constrained")
-    draw(record, figure)
-    files.write_figure(place / f"{record['problem']}.png", figure, colours=64)
+    panels, seeds = figure.subplots(1, 2, sharey=True), 0
+    for panel, rule in zip(panels, LABELS):
+        for key, entry in record["methods"].items():
+            runs = entry[rule]["runs"]
+            if runs:  # a run that diverged is null in a file, and infinite here
+                curves = np.array([run["curve"] for run in runs], float)
+                losses = np.median(np.where(np.isnan(curves), np.inf, curves), axis=0)
+                colour, style = LOOKS.get(key, (plots.BLACK, "-"))
+                panel.plot(marks_of(runs[0]["limit"]), np.where(
+                    np.isfinite(losses), np.maximum(losses, LOWEST), np.nan), color=colour,
+                    linestyle=style, label=entry["title"])
+                seeds = len(runs)
+        panel.set(xscale="log", yscale="log", xlabel=LABELS[rule])
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("training loss")
+    if seeds:
+        legend_below(figure, panels[0], rows=2)
+    figure.suptitle(f"{record['title']}; {TRAINED} images" +
+                    (f", median of {seeds} seeds" if seeds > 1 else ""), fontsize=9)
+    files.write_figure(path, figure, colours=64)
 
 
 def markdown(records, pictures=""):
@@ -103,8 +119,7 @@ def section(record, pictures=""):
                  "| method | numbers | steps | loss | log ratio | leads | |\n"
                  "|---|---|---:|---:|---:|---:|---|\n"
                  + "".join(line(row) for row in rows))
-    left = [f"{method} could not run: {why}." for method, why in record["left_out"].items()]
-    return text + "".join(f"\n{one}\n" for one in [*left, f"Version {record['version']}."])
+    return f"{text}\nVersion {record['version']}.\n"
 
 
 def line(row):
@@ -112,13 +127,10 @@ def line(row):
     numbers = row["numbers"] or "diverges at every point"
     if row["at_end"]:
         numbers += f" ({' and '.join(row['at_end'])} at an end: no points left)"
-    cells = [row["method"], numbers, row["steps"], f"{row['loss']:.4g}"]
-    if row["key"] == ADAM:
-        cells += ["", "", ""]
-    else:
-        cells += ["" if isnan(row["median"]) else
-                  f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
-                  f"{row['leads']} of {row['seeds']}", row["verdict"]]
+    cells = [row["method"], numbers, f"{row['steps']:.0f}", f"{row['loss']:.4g}"]
+    cells += ["", "", ""] if row["key"] == ADAM else [
+        f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
+        f"{row['leads']} of {row['seeds']}", row["verdict"]]
     if row["diverged"]:
-        cells[-1] += f"{', ' * bool(cells[-1])}{row['diverged']} diverged"
-    return f"| {' | '.join(map(str, cells))} |\n"
+        cells[-1] += f" ({row['diverged']} diverged)"
+    return f"| {' | '.join(cells)} |\n"

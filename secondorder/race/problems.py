@@ -1,6 +1,5 @@
 """The three problems of the race: 6000 images of MNIST, a network and a loss."""
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,20 +14,9 @@ GAIN = 4.0  # of Xavier's weights below sigmoids: without it the network stays o
 
 @dataclass(frozen=True)
 class Problem:
-    """A network that is trained on images.
+    """A network, by its seed, that is trained on images in batches.
 
-    Attributes
-    ----------
-    key, title : str
-    network : callable
-        Of a seed; a network in float32.
-    loss : Loss
-    batch : int
-        Samples of a step.
-    lowest : float
-        Where the inputs, which end at 1, begin.
-    repeats : bool
-        Whether the targets are the inputs; else the labels.
+    Inputs lie between `lowest` and 1; targets are the labels, or the inputs where it `repeats`.
     """
 
     key: str
@@ -40,22 +28,16 @@ class Problem:
     repeats: bool = False
 
     def parts(self, seed):
-        """(x, y) to train on and (x, y) held out, drawn by the seed; x (S, 784) in float32."""
+        """(x, y) of MNIST to train on and (x, y) held out, drawn by the seed; x (S, 784) in
+        float32. Where there is no MNIST, digits stand in its place.
+        """
         parts = []
-        for (x, labels), count in zip(pictures(self.lowest), (TRAINED, HELD_OUT)):
-            rows = np.random.default_rng([seed, 1]).permutation(len(x))[:count]
-            parts.append((x[rows], x[rows] if self.repeats else labels[rows]))
+        for part, count in (("train", TRAINED), ("test", HELD_OUT)):
+            there = images("mnist", part, (self.lowest, 1.0))
+            rows = np.random.default_rng([seed, 1]).permutation(len(there.labels))[:count]
+            x = there.inputs[rows].astype("float32")
+            parts.append((x, x if self.repeats else there.labels[rows]))
         return parts
-
-
-@functools.lru_cache(maxsize=2)
-def pictures(lowest):
-    """(x, labels) of MNIST's training and test part, in float32 from `lowest` to 1.
-
-    Where there is no MNIST, digits stand in its place.
-    """
-    parts = [images("mnist", part, (lowest, 1.0)) for part in ("train", "test")]
-    return [(part.inputs.astype("float32"), part.labels) for part in parts]
 
 
 def stand_in():
@@ -63,14 +45,14 @@ def stand_in():
     return images("mnist").stand_in
 
 
-def dense(sizes, activation, **options):
+def dense(*sizes, **options):
     """Seed -> a fully-connected network in float32."""
-    return lambda seed: so.mlp(sizes, activation=activation, rng=seed, dtype="float32", **options)
+    return lambda seed: so.mlp(sizes, rng=seed, dtype="float32", **options)
 
 
 def sigmoids(seed):
     """Sigmoids whose weights are Xavier's times a gain."""
-    network = dense([784, 128, 64, 32, 10], "sigmoid", init="xavier")(seed)
+    network = dense(784, 128, 64, 32, 10, activation="sigmoid", init="xavier")(seed)
     for layer in network.layers:
         if layer.size:
             layer.weight[...] *= GAIN
@@ -81,9 +63,9 @@ PROBLEMS = {problem.key: problem for problem in (
     Problem("classifier", "classifier 784-128-64-32-10, sigmoid, cross-entropy", sigmoids,
             so.SoftmaxCrossEntropy(), 100),
     Problem("autoencoder", "autoencoder 784-64-2-64-784, tanh, squared error",
-            dense([784, 64, 2, 64, 784], "tanh", output="tanh"), so.SquaredError(), 100,
+            dense(784, 64, 2, 64, 784, activation="tanh", output="tanh"), so.SquaredError(), 100,
             lowest=-1.0, repeats=True),
     Problem("plateau", "plateau: twelve hidden layers of 128 ReLU, cross-entropy",
-            dense([784, *[128] * 12, 10], "relu", bias=False, init=0.1),
+            dense(784, *[128] * 12, 10, activation="relu", bias=False, init=0.1),
             so.SoftmaxCrossEntropy(), 32),
 )}

@@ -1,5 +1,6 @@
 """One run: steps on a CPU clock, which stands still while the loss is looked at."""
 
+import contextlib
 import time
 import warnings
 
@@ -18,22 +19,10 @@ LONGEST = 3  # times the seconds: then a run ends, whatever work it has made
 def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.process_time):
     """Train until so many CPU seconds of steps and so much work are both behind.
 
-    Parameters
-    ----------
-    problem : Problem
-    method : Method
-    numbers : (float, float or None)
-        The tuned numbers.
-    seed : int
-        Of images, weights and batches.
-    seconds, work : float
-        CPU seconds of steps, evaluation apart, and gradients of the problem's batch; 0 asks for
-        nothing.
-    marks : int
-        Looks on the way to each limit, every one sqrt(2) further than the one before; the last is
-        the first step at which the limit is reached.
-    clock : callable
-        CPU seconds so far.
+    The seconds are without evaluation, work is in gradients of the problem's batch; 0 asks for
+    nothing. On the way to each limit there are as many looks as `marks`, every one sqrt(2) further
+    than the one before; the last is the first step at which the limit is reached. `numbers` are the
+    tuned ones; the seed is that of images, weights and batches.
 
     Returns
     -------
@@ -43,10 +32,9 @@ def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.proce
         diverged ``diverged``, which says how, and what came before.
     """
     (x, y), held_out = problem.parts(seed)
-    network, rows = problem.network(seed), method.batch or problem.batch
-    rows = min(rows, len(x))
-    warm(problem, method, numbers, network.copy(), x[:rows], y[:rows])
-    optimizer = method.make(network, problem.loss, *numbers)
+    network, rows = problem.network(seed), min(method.batch or problem.batch, len(x))
+    optimizer, copy = (method.make(one, problem.loss, *numbers)
+                       for one in (network, network.copy()))
     price = step_work(method, network, problem, rows)
     waiting = [[limit * 2**(-k / 2) for k in reversed(range(marks))] if limit else []
                for limit in (seconds, work)] + [list(STEPS)]
@@ -54,6 +42,9 @@ def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.proce
     made = 0, 0.0, 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        with contextlib.suppress(*NUMERICAL):  # the run itself will tell
+            for _ in range(WARM):
+                copy.step(x[:rows], y[:rows])
         try:
             look(record, made, network, problem.loss, x, y)
             for batch in batches(len(x), rows, seed):
@@ -68,18 +59,6 @@ def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.proce
         except NUMERICAL as error:
             record["diverged"] = f"step {made[0] + 1}: {error}"[:200]
     return record
-
-
-def warm(problem, method, numbers, network, x, y):
-    """Some steps of a copy."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            optimizer = method.make(network, problem.loss, *numbers)
-            for _ in range(WARM):
-                optimizer.step(x, y)
-        except NUMERICAL:
-            pass  # the run itself will tell
 
 
 def batches(samples, rows, seed):

@@ -19,9 +19,7 @@ GROWTH, MOST = 2, 16
 
 def start(method):
     """The points of the first grid."""
-    if not method.second:
-        return [Point(place) for place in ALONE]
-    return [Point(*places) for places in product(*PAIRS)]
+    return [Point(*places) for places in product(*(PAIRS if method.second else (ALONE, [0])))]
 
 
 def beyond(method, points, winner):
@@ -39,34 +37,17 @@ def beyond(method, points, winner):
     return [point for point in more if method.allows(point)]
 
 
-def winners(scores):
-    """The point with the least score by every rule; None where no score is finite."""
-    told = np.array(list(scores.values()))
-    return [list(scores)[np.argmin(column)] if np.isfinite(column).any() else None
-            for column in told.T]
-
-
 def search(method, scores_of, begin=None, most=MOST):
-    """Find the best point by each of several rules.
+    """Find the best point by each of several rules, in a first grid (by default `start`) and
+    beyond its ends, with as many points as `most` allows.
 
-    Parameters
-    ----------
-    method : Method
-    scores_of : callable
-        Of a point: its score by every rule, the less the better.
-    begin : list of Point, optional
-        The first grid; by default `start`.
-    most : int
-        Points that may be spent.
-
-    Returns
-    -------
-    dict, list
-        Point -> scores, of all points that were tried; the `winners`.
+    ``scores_of(point)`` are the scores by every rule, the less the better. Returns point -> scores
+    of all that were tried, and the best one by every rule, None where no score is finite.
     """
     scores = {point: scores_of(point) for point in begin or start(method)}
     while True:
-        best = winners(scores)
+        best = [list(scores)[np.argmin(column)] if np.isfinite(column).any() else None
+                for column in zip(*scores.values())]
         more = dict.fromkeys(point for winner in best if winner is not None
                              for point in beyond(method, scores, winner))
         more = list(more)[:max(most - len(scores), 0)]

@@ -16,31 +16,25 @@ from secondorder.nets import Activation, Linear
 
 class Layers(NamedTuple):
     """(m, n) of the linear layers from the input up, whether each has a bias, and the samples;
-    `sigma` is whether an activation ends the network.
+    `sigma` is whether an activation ends the network; `all` is one product in every layer, `above`
+    one in every layer but the first.
     """
 
     shapes: list
     biases: list
     samples: int
     sigma: bool
-
-    @property
-    def all(self):
-        """One product in every layer."""
-        return self.samples * sum(m * n for m, n in self.shapes)
-
-    @property
-    def above(self):
-        """One product in every layer but the first."""
-        return self.samples * sum(m * n for m, n in self.shapes[1:])
+    all: int
+    above: int
 
 
 def layers_of(network, samples):
     """`Layers` of a fully-connected network."""
     linear = [layer for layer in network.layers if isinstance(layer, Linear)]
-    return Layers([layer.weight.shape[::-1] for layer in linear],
-                  [layer.bias is not None for layer in linear], samples,
-                  isinstance(network.layers[-1], Activation))
+    shapes = [layer.weight.shape[::-1] for layer in linear]
+    products = [samples * m * n for m, n in shapes]
+    return Layers(shapes, [layer.bias is not None for layer in linear], samples,
+                  isinstance(network.layers[-1], Activation), sum(products), sum(products[1:]))
 
 
 def gradient(layers):
@@ -49,10 +43,6 @@ def gradient(layers):
 
 
 # -- what a step takes beyond a gradient -----------------------------------------------------------
-
-
-def nothing(layers, info):
-    return 0
 
 
 def partitioning(layers, info):
@@ -111,6 +101,6 @@ def step_work(method, network, problem, samples):
 
     Of a method that is not known here, a user's own, only the gradient is counted.
     """
-    layers, beyond = layers_of(network, samples), BEYOND.get(method.key, nothing)
+    layers, beyond = layers_of(network, samples), BEYOND.get(method.key, lambda *_: 0)
     unit, own = gradient(layers_of(network, problem.batch)), gradient(layers)
     return lambda info: float(np.divide(own + beyond(layers, info), unit))

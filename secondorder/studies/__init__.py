@@ -17,8 +17,9 @@ own choice decide and tell the others; :func:`readings` judges a sentence that h
 
 from .curves import at_loss, crossing, lowest_common, saturation, smoothed
 from .data import Images, images, pooled, table
-from .pictures import (LINE_STYLES, headline, legend_below, legend_under, mean_and_range,
-                       over_seeds)
+from .measuring import in_turns
+from .pictures import (LINE_STYLES, bars, headline, legend_below, legend_under, marks,
+                       mean_and_range, over_seeds)
 from .registry import STUDIES, Run, Study, study
 from .results import Results, diverged, finished
 from .running import Sweep, reproduce
@@ -27,8 +28,8 @@ from .verdicts import (DID_NOT_HOLD, HELD, UNDECIDED, Verdict, alike, both, coun
                        first_decides, paired, readings, repeated, undecided)
 
 __all__ = ["Chosen", "DID_NOT_HOLD", "HELD", "Images", "LINE_STYLES", "Results", "Run", "STUDIES",
-           "Study", "Sweep", "UNDECIDED", "Verdict", "alike", "at_loss", "both", "chosen",
+           "Study", "Sweep", "UNDECIDED", "Verdict", "alike", "at_loss", "bars", "both", "chosen",
            "counted", "crossing", "diverged", "exactly", "finished", "first_decides", "headline",
-           "images", "least", "legend_below", "legend_under", "lowest_common", "mean_and_range",
-           "over_seeds", "paired", "pooled", "readings", "repeated", "reproduce", "saturation",
-           "smoothed", "study", "table", "undecided"]
+           "images", "in_turns", "least", "legend_below", "legend_under", "lowest_common", "marks",
+           "mean_and_range", "over_seeds", "paired", "pooled", "readings", "repeated", "reproduce",
+           "saturation", "smoothed", "study", "table", "undecided"]

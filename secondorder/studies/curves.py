@@ -4,7 +4,7 @@ import numpy as np
 
 
 def at_loss(training, values, level):
-    """What a second curve shows where training first came down to a loss.
+    """What a second curve shows where training first came down to a loss; NaN where it never did.
 
     Between the two looks around that place both are interpolated, the loss in its logarithm.
 
@@ -14,11 +14,6 @@ def at_loss(training, values, level):
         Training loss, and what is read (test loss, accuracy), at the same looks.
     level : float
         Positive.
-
-    Returns
-    -------
-    float
-        NaN if the level was not reached.
     """
     place = crossing(training, level)
     if not np.isfinite(place):

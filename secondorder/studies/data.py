@@ -15,7 +15,6 @@ PUBLIC = {"mnist": (("idx:mnist", "idx:mnist-subset"), (28, 28), 1),
           "fashion-mnist": (("idx:fashion-mnist",), (28, 28), 1),
           "cifar-10": (("cifar-10:cifar-10-batches-bin", "cifar-10:cifar-10",
                         "cifar-10:cifar-10-subset"), (32, 32), 3)}
-CLASSES = 10  # of each of them
 TITLES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10"}
 #: Tables that a study may need: name -> names under which a user may have it, and its inputs.
 TABLES = {"wine-quality": (("csv:uci-wine-red",), 11)}
@@ -64,8 +63,7 @@ def images(name, part="train", interval=(0.0, 1.0)):
     Raises
     ------
     ValueError
-        For an unknown name, for a damaged file, and for images that are not of this set's size or
-        classes.
+        For an unknown name, a damaged file, and images of another size.
     """
     if name == "digits":
         data = datasets.scale(datasets.load_digits(), interval)
@@ -74,8 +72,7 @@ def images(name, part="train", interval=(0.0, 1.0)):
     names, size, channels = lookup(PUBLIC, name, "data set")
     folder = where(name)
     if folder is not None:
-        data = datasets.scale(datasets.load(folder, part), interval)
-        refuse_another_set(data, name, folder, channels * size[0] * size[1])
+        data = datasets.scale(loaded(name, folder, channels * size[0] * size[1], part), interval)
         subset = " subset of" if folder.endswith("-subset") else ","
         return Images(data.inputs, data.targets, f"{TITLES[name]}{subset} {len(data):,} images")
     digits = images("digits", part, interval)
@@ -84,33 +81,18 @@ def images(name, part="train", interval=(0.0, 1.0)):
 
 
 def table(name):
-    """A table by name, from a folder of the user's; the diabetes where there is none.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        For a damaged file, and for a table with another number of inputs.
-    """
+    """A table by name, from a folder of the user's; the diabetes where there is none."""
     folder = where(name)
-    if folder is None:
-        return datasets.load("diabetes")
-    data = datasets.load(folder)
-    refuse_another_set(data, name, folder, TABLES[name][1])
-    return data
+    return datasets.load("diabetes") if folder is None else loaded(name, folder, TABLES[name][1])
 
 
-def refuse_another_set(data, name, folder, inputs):
-    """A file in order may be of another set than the folder's name says."""
+def loaded(name, folder, inputs, *part):
+    """The set in a folder, which may be another than the folder's name says."""
+    data = datasets.load(folder, *part)
     if data.inputs.shape[1] != inputs:
         raise ValueError(f"{folder}: {data.inputs.shape[1]} values a sample; {name} has {inputs} "
                          "inputs: this is another set")
-    if data.classes is not None and data.classes > CLASSES:
-        raise ValueError(f"{folder}: label {data.classes - 1}; {name} has {CLASSES} classes: this "
-                         "is another set")
+    return data
 
 
 def where(name):

@@ -9,14 +9,8 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
 
 def over_seeds(seeds, what="mean and range"):
-    """What a title says of the seeds behind curves: "one seed", "mean and range of 3 seeds".
-
-    Parameters
-    ----------
-    seeds : sized
-        The seeds that there are; of one, a curve is the run itself.
-    what : str
-        What is drawn where there are more.
+    """What a title says of the seeds behind curves, "one seed" or "mean and range of 3 seeds";
+    `what` is what is drawn where there are several.
     """
     return "one seed" if len(seeds) == 1 else f"{what} of {len(seeds)} seeds"
 
@@ -52,6 +46,26 @@ def mean_and_range(panel, curves, colour, start=0, step=1, **line):
                            linewidth=0)
 
 
+def marks(panel, points, k, **look):
+    """The k-th group of a panel as marks; `points` are pairs (x, y), and there may be none."""
+    if points:
+        panel.plot(*zip(*points), **{"marker": "os^D"[k], "linestyle": "", "color": f"C{k}",
+                                     "alpha": 0.6} | look)
+
+
+def bars(panel, groups, names, told="%.2f"):
+    """Bars side by side: for each of `groups`, label -> heights, one above each of the names;
+    `told` is the format of the number over it.
+    """
+    width = 0.8 / len(groups)
+    for k, (label, heights) in enumerate(groups.items()):
+        drawn = panel.bar(np.arange(len(names)) + k * width, heights, 0.95 * width, color=f"C{k}",
+                          hatch=("", "//")[k], label=label)
+        if told:
+            panel.bar_label(drawn, fmt=told)
+    panel.set_xticks(np.arange(len(names)) + (0.4 - width / 2), names, fontsize=8)
+
+
 def legend_below(figure, panel, rows=1):
     """One legend for all panels, below them, where it covers nothing; from the labels of one."""
     handles, labels = panel.get_legend_handles_labels()
@@ -59,9 +73,9 @@ def legend_below(figure, panel, rows=1):
                   fontsize=8)
 
 
-def legend_under(panel, fontsize=8):
+def legend_under(panel):
     """The legend of one panel under its axis, where it covers nothing."""
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=fontsize)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, fontsize=7)
 
 
 def plain_logarithms(figure):

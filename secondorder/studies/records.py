@@ -1,12 +1,13 @@
 """Recorded results: what stands in ``data/results/`` and is shown by ``secondorder claims``."""
 
 import importlib.resources
+from dataclasses import asdict
 from pathlib import Path
 
 from .. import files
 from . import results
 from .registry import STUDIES
-from .verdicts import KINDS, UNDECIDED
+from .verdicts import KINDS, undecided
 
 LARGEST_RUNS = 300_000  # bytes of the packed runs of a study; larger ones are not kept
 
@@ -41,17 +42,9 @@ def picture(paper, key):
 
 
 def runs(study):
-    """The recorded runs that a study can take, name -> run: its own, and those of the paper's other
-    studies that leave nothing out of their packed runs, or the same.
-    """
-    known, studies = {}, STUDIES.of(study.paper)
-    for path in sorted((folder() / study.paper).glob("*.runs.json.gz")):
-        key = path.name.partition(".")[0]
-        if key == study.key:
-            known |= results.read_all(path)
-        elif key in studies and studies[key].leaves_out in (None, study.leaves_out):
-            known = results.read_all(path) | known
-    return known
+    """The recorded runs of a study, name -> run; none where they were too large to keep."""
+    path = folder() / study.paper / f"{study.key}.runs.json.gz"
+    return results.read_all(path) if path.is_file() else {}
 
 
 def keep(out, record):
@@ -83,21 +76,17 @@ def rows(paper=None, keys=()):
         ``setting``, ``ours`` (a finding of this edition), and what is recorded, as in
         :class:`Verdict`: undecided where nothing is.
     """
-    table = []
+    table, none = [], asdict(undecided("not run"))
     for study in STUDIES.select(paper, keys):
         record = recorded(study.paper, study.key)
         told = {one["letter"]: one for one in record["claims"]} if record else {}
         for letter, text in study.claims.items():
-            one = told.get(letter, {})
             where = ", ".join(filter(None, (study.key, study.also.get(letter))))
             table.append({"paper": study.paper, "key": study.key, "claim": letter,
                           "statement": text, "where": where, "setting": study.setting,
-                          "ours": letter in study.ours,
-                          "verdict": one.get("verdict", UNDECIDED),
-                          "effect": one.get("effect"), "spread": one.get("spread"),
-                          "seeds": one.get("seeds", 0), "measure": one.get("measure", ""),
-                          "because": one.get("because", "") if one else "not run",
-                          "readings": one.get("readings", {})})
+                          "ours": letter in study.ours} | {
+                              name: told.get(letter, none).get(name, value)
+                              for name, value in none.items() if name != "p"})
     return table
 
 

@@ -57,8 +57,7 @@ class Study:
     seconds : (float, float)
         Of one core, about, for the full and the quick setting.
     implementation : object
-        Its `runs(settings, results)`, `judge(results, settings)` and `draw(results, figure,
-        settings)`.
+        Has `runs`, `judge`, `draw` and perhaps `packed`; see :func:`study`.
     needs : tuple of str
         Data sets, as :func:`secondorder.studies.images` names them; () for digits or none.
     smaller : str
@@ -110,15 +109,9 @@ class Study:
     def draw(self, results, figure, settings):
         return self.implementation.draw(results, figure, settings)
 
-    def packed(self, result, arguments):
-        """What is kept of a run's result for judging and drawing it again: all, unless the study's
-        own `packed` leaves something out.
-        """
-        return result if self.leaves_out is None else self.leaves_out(result, arguments)
-
     @property
-    def leaves_out(self):
-        """The study's own `packed`, or None."""
+    def packed(self):
+        """The study's own function for what is kept of a run, or None where all is."""
         return getattr(self.implementation, "packed", None)
 
 
@@ -138,14 +131,6 @@ class Studies:
         """The package of a paper: its studies stand in ``figures`` in it."""
         return self.papers[paper].rpartition(".")[0]
 
-    def load(self, paper):
-        """Import the studies of a paper, if it has any."""
-        if paper not in self._loaded:
-            figures = f"{self.room(paper)}.figures"
-            if importlib.util.find_spec(figures) is not None:
-                importlib.import_module(figures)
-            self._loaded.add(paper)
-
     def key(self, name):
         """The paper that a name means, as `paper_meant` reads it."""
         return paper_meant(name, {paper: TITLES.get(paper, "") for paper in self.papers})
@@ -153,16 +138,16 @@ class Studies:
     def of(self, paper):
         """The studies of a paper in the order of their registration, key -> Study."""
         paper = self.key(paper)
-        self.load(paper)
+        if paper not in self._loaded:
+            figures = f"{self.room(paper)}.figures"
+            if importlib.util.find_spec(figures) is not None:
+                importlib.import_module(figures)
+            self._loaded.add(paper)
         return dict(self._studies.get(paper, {}))
 
     def select(self, paper=None, keys=()):
-        """The studies of a paper (default: of all), or those with these keys, in any spelling.
-
-        Raises
-        ------
-        ValueError
-            For an unknown paper or key, with the closest known one.
+        """The studies of a paper (default: of all), or those with these keys, in any spelling; an
+        unknown paper or key raises a ValueError with the closest known one.
         """
         if paper is None:
             return [one for name in self.papers for one in self.of(name).values()]
@@ -195,11 +180,7 @@ def study(paper, key, **about):
         missing = [name for name in ("runs", "judge", "draw") if not hasattr(implementation, name)]
         if missing:
             raise TypeError(f"[{paper}] {key}: {', '.join(missing)} missing")
-        one = Study(paper, key, implementation=implementation(), **about)
-        unknown = {*one.ours, *one.also} - set(one.claims)
-        if unknown:
-            raise ValueError(f"[{paper}] {key} has no claim {', '.join(sorted(unknown))}")
-        STUDIES.add(one)
+        STUDIES.add(Study(paper, key, implementation=implementation(), **about))
         return implementation
 
     return register

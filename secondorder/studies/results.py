@@ -72,14 +72,17 @@ class Results:
                              "tells them apart")
         return runs
 
-    def times(self, **wanted):
-        """Seconds of the same runs, in the same order."""
-        return [run["seconds"] for run in self._matching(wanted)]
+    def points(self, name, number, **wanted):
+        """Of the same runs an argument and a number, which is a function of what a run returned;
+        runs whose number is None are left out.
+        """
+        told = [(run["arguments"][name], number(run["result"])) for run in self._matching(wanted)]
+        return [point for point in told if point[1] is not None]
 
     @property
     def seconds(self):
         """Of all runs together."""
-        return sum(self.times())
+        return sum(run["seconds"] for run in self._runs.values())
 
     def _matching(self, wanted):
         asked = json.dumps(wanted)
@@ -106,13 +109,7 @@ def finished(results):
 
 
 def read(path):
-    """A run's file.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged or holds something else, naming it.
-    """
+    """A run's file; one that is damaged or holds something else is named in a ValueError."""
     path, what = Path(path), "a result of a run"
     remedy = "remove it, and the run is made again"
     run = files.read_json(path, what, remedy)
@@ -123,27 +120,20 @@ def read(path):
 
 
 def read_all(path):
-    """The runs of a file that `write_all` made, name -> run.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, naming it.
-    """
+    """The runs of a file that `write_all` made, name -> run; a damaged one is named."""
     raw, what = files.read_bytes(path), "the packed runs of a study"
     with files.damage_told(path, what):
         return json.loads(gzip.decompress(raw))
 
 
-def write_all(path, results, packed=lambda result, arguments: result):
-    """Write all runs of a study into one packed file, the same bytes for the same runs.
-
-    `packed` is the study's: what is kept of a result, by the result and the run's arguments.
+def write_all(path, results, packed=None):
+    """Write all runs of a study into one packed file, the same bytes for the same runs; `packed` is
+    the study's: what is kept of a result, by the result and the run's arguments.
     """
-    runs = {name: run | {"result": packed(run["result"], run["arguments"])}
+    runs = {name: run if packed is None else
+            run | {"result": packed(run["result"], run["arguments"])}
             for name, run in results.as_dictionary().items()}
-    text = json.dumps(runs, separators=(",", ":"))
-    files.write_packed(path, text.encode())
+    files.write_packed(path, json.dumps(runs, separators=(",", ":")).encode())
 
 
 def write(path, run, result, seconds, environment):

@@ -55,7 +55,7 @@ class Sweep:
                 if run.name in self.known:
                     results.add(run.name, self.known[run.name])
             for run in self.present(study, wanted):
-                self._take(study, run, results)
+                results.add(run.name, files_of_runs.read(self._path(study, run)))
             lacking = [run for run in wanted if run not in results]
             if lacking:
                 self._make(lacking, study, results)
@@ -67,18 +67,15 @@ class Sweep:
         self.say(f"  {study.key}: {total} run{'s' * (total > 1)} to make; each ends with a line")
         varied = [name for name in runs[0].arguments
                   if len({str(run.arguments.get(name)) for run in runs}) > 1]
-        for done, (run, outcome) in enumerate(self._outcomes(runs), 1):
-            result, seconds = outcome
-            files_of_runs.write(self._path(study, run), run, result, seconds,
-                                environment())
-            self._take(study, run, results)
+        for done, (run, (result, seconds)) in enumerate(self._outcomes(runs), 1):
+            path = self._path(study, run)
+            files_of_runs.write(path, run, result, seconds, environment())
+            results.add(run.name, files_of_runs.read(path))
             left = (time.monotonic() - began) / done * (total - done)
+            told = " ".join(f"{name}={run.arguments.get(name)}" for name in varied) or "one run"
             ending = f"  diverged: {result[DIVERGED]}" if DIVERGED in result else ""
-            self.say(f"  {study.key}: {done}/{total} runs, {duration(left)} left  "
-                     f"({_told(run.arguments, varied)}: {seconds:.1f} s){ending}")
-
-    def _take(self, study, run, results):
-        results.add(run.name, files_of_runs.read(self._path(study, run)))
+            self.say(f"  {study.key}: {done}/{total} runs, {duration(left)} left  ({told}: "
+                     f"{seconds:.1f} s){ending}")
 
     def _outcomes(self, runs):
         if self.executor is None:
@@ -89,9 +86,7 @@ class Sweep:
         try:
             for future in concurrent.futures.as_completed(pending):
                 yield pending[future], future.result()
-        except Exception as error:
-            if not _is_of_the_workers(error):
-                raise
+        except (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError) as error:
             raise ChildProcessError(
                 "a worker process ended in the middle of a run, or the scheduler did (killed, or "
                 "out of memory?). Finished runs are kept: --resume goes on") from error
@@ -106,11 +101,6 @@ class Sweep:
         """Of the runs on the data that are here: a stand-in's are never taken for a set's."""
         absent = missing(study.needs)
         return self.out / (f"runs-without-{'-'.join(absent)}" if absent else "runs")
-
-
-def _is_of_the_workers(error):
-    """Whether an error is none of the run's own: its process, or the scheduler, is gone."""
-    return isinstance(error, (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError))
 
 
 def timed(function, arguments):
@@ -153,12 +143,11 @@ def reproduce(study, sweep, quick=False, seeds=None):
     if set(verdicts) != set(study.claims):
         raise RuntimeError(f"[{study.paper}] {study.key} judged {sorted(verdicts)} but claims "
                            f"{sorted(study.claims)}")
-    if quick:
-        verdicts = {letter: undecided("the quick setting decides nothing", one.seeds, one.effect)
+    reason = ("the quick setting decides nothing" if quick else
+              f"run on a stand-in: {', '.join(absent)} not found")
+    if quick or absent:
+        verdicts = {letter: undecided(reason, one.seeds, one.effect)
                     for letter, one in verdicts.items()}
-    elif absent:
-        verdicts = {letter: undecided(f"run on a stand-in: {', '.join(absent)} not found",
-                                      one.seeds, one.effect) for letter, one in verdicts.items()}
     picture = sweep.out / f"{study.key}.png"
     draw(study, results, picture, settings, "quick setting" if quick else "")
     record = {"paper": study.paper, "key": study.key, "shows": study.shows, "settings": settings,
@@ -229,9 +218,3 @@ def duration(seconds):
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _told(arguments, names):
-    """The arguments by which a run differs from those beside it."""
-    return " ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                    for name, value in arguments.items() if name in names) or "one run"

@@ -14,14 +14,14 @@ def least(numbers, what="candidate"):
     Parameters
     ----------
     numbers : sequence of float
-        One a candidate; infinite where it diverged.
+        One a candidate; infinite where it diverged. Where all are, the first is taken: no choice is
+        better than another.
     what : str
         What a candidate is, for the message.
 
     Returns
     -------
     int
-        0 where every candidate diverged: then no choice is better than another.
 
     Raises
     ------
@@ -41,10 +41,8 @@ def least(numbers, what="candidate"):
 
 
 def chosen(results, candidates, number, seeds):
-    """The candidate whose number is smallest on average over some seeds.
-
-    A study asks for the runs of all candidates on these seeds first; as long as one of them is
-    missing, nothing is chosen.
+    """The candidate whose number is smallest on average over some seeds; None while one of its runs
+    is missing. Where two are equally good it raises, as `least` does.
 
     Parameters
     ----------
@@ -59,11 +57,6 @@ def chosen(results, candidates, number, seeds):
     Returns
     -------
     dict or None
-
-    Raises
-    ------
-    ValueError
-        If several candidates are equally good; see `least`.
     """
     means = []
     for candidate in candidates:

@@ -88,8 +88,7 @@ def paired(differences, measure="", margin=0.0):
         return undecided("it takes three seeds at least", len(values),
                          float(values.mean()) if known else None, measure)
     if len(finite) == len(values):
-        distance = float(values.mean()) - margin
-        return _student(values, distance, measure)
+        return _student(values, float(values.mean()) - margin, measure)
     told = f"{len(values) - len(finite)} of {len(values)} differences are"
     verdict = paired(finite, measure, margin)
     side = {HELD: np.inf, DID_NOT_HOLD: -np.inf}.get(verdict.verdict)
@@ -116,9 +115,10 @@ def _student(values, distance, measure):
     """
     from scipy.stats import t  # here, so that the list of studies does not wait for it
 
-    n, half, mean = len(values), half_width(values), float(values.mean())
+    n, mean = len(values), float(values.mean())
+    deviation = np.std(values, ddof=1)
+    half, error = float(t.ppf(0.975, n - 1) * deviation / np.sqrt(n)), deviation / np.sqrt(n)
     kind = HELD if distance > half else DID_NOT_HOLD if distance < -half else UNDECIDED
-    error = np.std(values, ddof=1) / np.sqrt(n)
     because = ""
     if kind == UNDECIDED:
         enough = next((f"about {m} seeds" for m in range(n + 1, MOST_SEEDS + 1)
@@ -127,14 +127,6 @@ def _student(values, distance, measure):
         because = f"the interval holds the margin; at this spread {enough} would decide"
     p = float(2 * t.sf(abs(distance) / error, n - 1)) if error else 0.0
     return Verdict(kind, mean, (mean - half, mean + half), n, measure, because, p)
-
-
-def half_width(values):
-    """t s / sqrt(n) with t the 97.5 % quantile of Student's distribution."""
-    from scipy.stats import t
-
-    n = len(values)
-    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
 
 
 def counted(met, values=None, measure="", least=5):
@@ -167,10 +159,12 @@ def counted(met, values=None, measure="", least=5):
     return Verdict(kind, effect, spread, n, measure, said)
 
 
-def exactly(condition, effect=None, measure="", because="", seeds=1):
-    """A claim that a count or one measurement decides."""
-    return Verdict(HELD if condition else DID_NOT_HOLD, None if effect is None else float(effect),
-                   None, seeds, measure, because)
+def exactly(condition, effect=None, measure="", because="", seeds=1, least=0):
+    """A claim that a count or one measurement decides; undecided on fewer than `least` seeds."""
+    effect = None if effect is None else float(effect)
+    if seeds < least:
+        return undecided(f"it takes {least} seeds at least", seeds, effect, measure)
+    return Verdict(HELD if condition else DID_NOT_HOLD, effect, None, seeds, measure, because)
 
 
 def both(*verdicts, because=""):
@@ -225,10 +219,7 @@ def _counts(kinds):
 def first_decides(told):
     """The verdict by the first of several ways to choose a rate; the others are told beside it.
 
-    Parameters
-    ----------
-    told : dict of str to Verdict
-        What stands behind the number, "at the authors' rates", "at the best rate" -> Verdict.
+    `told` has what stands behind a number, "at the best rate" -> Verdict.
     """
     (words, first), *others = told.items()
     if not others:
@@ -253,7 +244,6 @@ def readings(told, decides=None, because="it hangs on the reading"):
         What is missing where they do.
     """
     kinds = {one.verdict for one in told.values()}
-    first = told[decides] if decides else next(iter(told.values()))
-    if decides or len(kinds) == 1:
-        return replace(first, readings=dict(told))
-    return replace(first, verdict=UNDECIDED, readings=dict(told), because=because)
+    first = replace(told[decides or next(iter(told))], readings=dict(told))
+    return first if decides or len(kinds) == 1 else replace(
+        first, verdict=UNDECIDED, because=because)

@@ -10,13 +10,12 @@ import numpy as np
 
 from ..checks import function_of, one_of, real_array, shown
 from ..exact.finite_differences import Difference, complex_step
-from ..ledger.mismatch import shape_hint
 from .differences import error_by_step
 from .findings import KINK, UNJUDGED
 from .ladder import EPS, first_differences, jumps, second_differences, tried
 from .recorder import SAFETY, Recorder
 
-KINDS = ("auto", "value", "gradient", "jacobian", "hessian", "directional")
+KINDS = ("auto", "gradient", "jacobian", "hessian", "directional")
 ACCURATE = 1e-6  # differences with a larger error, relative to the largest entry, say so
 SMALL = 1e-2  # entries far below the largest are judged to so much of themselves
 FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
@@ -35,11 +34,11 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     at : number or array
         The point. At a kink nothing is judged, and the report says so. A kink of the gradient is
         seen where f takes complex numbers.
-    kind : {"auto", "gradient", "jacobian", "hessian", "directional", "value"}
+    kind : {"auto", "gradient", "jacobian", "hessian", "directional"}
         ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
         then the shape of `at`. ``"hessian"``, of a number: the shape of `at` twice.
-        ``"directional"``: f's shape. ``"value"``: no derivative but another form of f. ``"auto"``:
-        directional with a direction, else whichever of the three has the shape of df.
+        ``"directional"``: f's shape. ``"auto"``: directional with a direction, else whichever of
+        the three has the shape of df.
     direction : array, optional
         Of the shape of `at`.
     tolerance : float
@@ -84,9 +83,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     point = _Point(f, at)
     computed = _computed(df, at, direction if kind == "directional" else None)
     kind = point.kind_of(computed) if kind == "auto" else kind
-    if computed.shape != point.shape_of(kind):
-        return _wrong_shape(recorder, kind, computed, point, direction)
-    kink = point.kink(kind, direction)
+    right_shape = computed.shape == point.shape_of(kind)
+    kink = right_shape and point.kink(kind, direction)
     if kink:
         recorder.fact(kind, "no kink", False, f"f has a kink: {kink}", kind=KINK,
                       hint="nothing is right or wrong there: choose a point beside the kink")
@@ -101,6 +99,8 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     names = "df", "differences" if how.startswith("diff") else "reference"
     agrees = recorder.compare(kind, f"df against {how} of f", computed, reference.value,
                               reference.error, names=names, scale=scale, at=at, sure=True)
+    if not right_shape:
+        return recorder.report
     unknown = ~np.isfinite(reference.error)
     if agrees and unknown.any():
         agrees = recorder.fact(kind, "all entries", False, f"{unknown.sum()} of {unknown.size} "
@@ -111,16 +111,13 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if agrees and small.any():
         recorder.note(f"{small.sum()} of {small.size} entries are below {allowed[small].max():.0e}:"
                       " beside the others too small to be judged")
-    if kind in ("gradient", "jacobian", "directional"):
+    if kind != "hessian":
         recorder.report.curves = {kind: point.curve(computed, kind, direction)}
     return recorder.report
 
 
 def _scale(reference, how, tolerance, unit):
-    """What the tolerance refers to: the largest entry, or the natural unit of the derivative where
-    all entries are rounding beside that. Where all entries are exact, one far below the largest is
-    judged to a hundredth of itself, so that a wrong sign or factor shows.
-    """
+    """What the tolerance refers to: the largest entry; far smaller ones count if all are exact."""
     judged = np.isfinite(reference.error)
     sizes = np.where(judged, np.abs(reference.value), 0.0)
     nothing = (sizes <= SAFETY * np.where(judged, reference.error, np.inf)).all()
@@ -148,16 +145,12 @@ class _Point:
     def shape_of(self, kind):
         """What a derivative of this kind has to have."""
         own, at = self.value.shape, self.at.shape
-        return {"value": own, "gradient": own + at, "jacobian": own + at, "hessian": own + at + at,
-                "directional": own}[kind]
+        return {"directional": own, "hessian": own + at + at}.get(kind, own + at)
 
     def unit(self, kind):
-        """What a derivative of this kind would be like for a function that changes by its own size
-        where the point does: a derivative that is zero is judged beside it.
-        """
+        """The derivative of a function that changes by its own size where the point does."""
         size = np.abs(self.value).max() or 1.0
-        return size / np.abs(self.theta).max() ** (2 if kind == "hessian" else 1) \
-            if kind != "value" and self.theta.any() else size
+        return size / (np.abs(self.theta).max() or 1.0) ** (2 if kind == "hessian" else 1)
 
     def kind_of(self, computed):
         """The kind that a shape tells; a gradient or a Jacobian if none does."""
@@ -167,8 +160,6 @@ class _Point:
 
     def reference(self, kind, direction):
         """A `Difference`, and how it was made."""
-        if kind == "value":
-            return Difference(self.value, np.full(self.value.shape, EPS)), "the value"
         size = 1.0
         if kind == "hessian":
             difference, how = self._second()
@@ -182,10 +173,8 @@ class _Point:
         return Difference(*(size * part.reshape(shape) for part in difference)), how
 
     def kink(self, kind, direction):
-        """What jumps at the point, in words; "" if nothing does. Two lines tell, as a kink shows
-        along almost any.
-        """
-        slopes = {} if kind == "value" else {"slope": self}
+        """What jumps at the point along one of two lines, in words; "" if nothing does."""
+        slopes = {"slope": self}
         if kind == "hessian" and first(self, self.theta)[1] == "the complex step":
             slopes["second derivative"] = lambda theta: complex_step(self, theta)
         reach = np.maximum(1, np.abs(self.theta))
@@ -221,11 +210,7 @@ class _Point:
 
 
 def first(function, theta):
-    """First derivatives (..., n) as a `Difference`, and how they were made.
-
-    The complex step is believed only where differences along two lines agree with it: a function
-    that drops the imaginary part, as `abs` and comparisons do, is not analytic.
-    """
+    """First derivatives (..., n), by the complex step where differences on two lines confirm it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -273,14 +258,3 @@ def _computed(df, at, direction):
     if computed.dtype.kind not in "biuf":
         raise TypeError(f"df must give real numbers, got {computed.dtype}")
     return computed.astype(float)
-
-
-def _wrong_shape(recorder, kind, computed, point, direction):
-    """The report on a derivative of another shape: whether its numbers are right otherwise."""
-    shape = point.shape_of(kind)
-    reference, _ = point.reference(kind, direction)
-    allowed = SAFETY * reference.error + recorder.tolerance * np.abs(reference.value).max(initial=0)
-    recorder.fact(kind, "shape", False, f"df has shape {computed.shape}, expected {shape}: "
-                  "the shape of f, then of the point",
-                  hint=shape_hint(computed, reference.value, ("df", "differences"), allowed))
-    return recorder.report

@@ -40,11 +40,7 @@ def at_zero(function, step=None):
 
 
 def nested(function):
-    """Derivative at 0 of a function of one number that returns a Difference.
-
-    Wide steps keep the errors of the inner differences small; one extrapolation removes the leading
-    truncation.
-    """
+    """Derivative at 0, extrapolated from wide steps, of a function that returns a Difference."""
     at = {k: function(k * _STEP) for k in (-2, -1, 1, 2)}
     near = (at[1].value - at[-1].value) / (2 * _STEP)
     far = (at[2].value - at[-2].value) / (4 * _STEP)
@@ -53,11 +49,7 @@ def nested(function):
 
 
 def rounding(unit):
-    """Error of a central difference whose value is the rest of terms of size `unit` that cancel.
-
-    `central` predicts its rounding from the values it sees; where terms cancel, these are smaller
-    than what was rounded.
-    """
+    """Error of a central difference that is the rest of terms of size `unit` that cancel."""
     return 5 * np.finfo(float).eps ** (2 / 3) * unit
 
 
@@ -67,16 +59,9 @@ def stacked(columns):
 
 
 def jumps_along(function, length):
-    """Where functions of one number jump between -length and length: (t, column, before, after) of
-    every place, the largest jump of a column first; none where they are continuous.
+    """Where functions (T, 1 or columns) -> (T, columns, entries) of one number jump between -length
+    and length: (t, column, before, after), the largest jump of a column first.
 
-    Parameters
-    ----------
-    function : callable, (T, 1 or columns) -> (T, columns, entries)
-        Continuous but for the jumps.
-
-    Notes
-    -----
     The cells in which an entry rises most unlike beside them are halved until rounding: over them a
     continuous function rises by nothing in the end.
     """

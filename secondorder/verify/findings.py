@@ -16,8 +16,7 @@ ORDER = ("deepcopy", "forward", "backward", "tangent", "parameter_gradients", "s
 #: later one; and one of every kind.
 _SHOWN_FIRST, _SHOWN_LATER = 4, 1
 #: What is wrong in single precision only, as the headline says it; printed after everything else.
-PROMOTES, INACCURATE = "promotes float32", "inaccurate in float32"
-SINGLE = (PROMOTES, INACCURATE)
+PROMOTES = "promotes float32"
 #: What could not be judged: right or wrong.
 UNJUDGED, KINK = "too inaccurate to judge", "not judged at a kink"
 
@@ -40,7 +39,7 @@ class Finding:
         ``"mismatch"`` (two numbers that should agree), ``"fact"`` (anything else that must hold),
         ``"too inaccurate to judge"`` (the reference; nothing is known to be wrong),
         ``"not judged at a kink"`` (no derivative is there to compare with),
-        ``"promotes float32"`` or ``"inaccurate in float32"`` (right in float64).
+        ``"promotes float32"`` (right in float64).
     """
 
     pass_name: str
@@ -113,10 +112,15 @@ class Report:
             lines = [f"{self.subject}: ok, {amount}"]
         else:
             lines = [f"{self.subject}: {self.headline()}; {amount}"]
-            for position, name in enumerate(_names(self.findings)):
-                mine = [finding for finding in self.findings if finding.pass_name == name]
-                shown = _shown(mine, _SHOWN_FIRST if position == 0 else _SHOWN_LATER)
-                lines += ["", *("\n".join(map(str, shown)).splitlines())]
+            of_pass = {}
+            for finding in self.findings:
+                of_pass.setdefault(finding.pass_name, []).append(finding)
+            for position, (name, mine) in enumerate(of_pass.items()):
+                most = _SHOWN_LATER if position else _SHOWN_FIRST
+                first = {finding.kind: finding for finding in reversed(mine)}
+                shown = [finding for i, finding in enumerate(mine)
+                         if i < most or first[finding.kind] is finding]
+                lines += ["", *map(str, shown)]
                 if len(mine) > len(shown):
                     lines.append(f"{name}: and {len(mine) - len(shown)} more in this pass (see "
                                  "report.findings)")
@@ -124,17 +128,18 @@ class Report:
 
     def headline(self):
         """Which passes are wrong, not judged, and wrong in single precision only."""
-        wrong = _names(finding for finding in self.findings
-                       if finding.kind not in (*SINGLE, UNJUDGED, KINK))
+        def names(*kinds):
+            return dict.fromkeys(finding.pass_name for finding in self.findings
+                                 if finding.kind in kinds)
+
+        wrong = names("mismatch", "fact")
         parts = [f"wrong in {', '.join(wrong)}"] if wrong else []
         for kind in (UNJUDGED, KINK):
-            unjudged = [name for name in _names(finding for finding in self.findings
-                                                if finding.kind == kind) if name not in wrong]
+            unjudged = [name for name in names(kind) if name not in wrong]
             parts += [f"{kind} in {', '.join(unjudged)}"] if unjudged else []
         parts = parts or ["right in float64"]
-        for kind in SINGLE:
-            names = _names(finding for finding in self.findings if finding.kind == kind)
-            parts += [f"{kind} in {', '.join(names)}"] if names else []
+        if names(PROMOTES):
+            parts.append(f"{PROMOTES} in {', '.join(names(PROMOTES))}")
         return "; ".join(parts)
 
     def plot(self, ax=None):
@@ -171,15 +176,3 @@ class Report:
                title=self.subject)
         legend(ax)
         return ax
-
-
-def _names(findings):
-    """The passes of some findings, in order of first occurrence."""
-    return list(dict.fromkeys(finding.pass_name for finding in findings))
-
-
-def _shown(findings, most):
-    """The first few findings, and the first one of every kind."""
-    first = {finding.kind: finding for finding in reversed(findings)}
-    return [finding for i, finding in enumerate(findings) if i < most
-            or first[finding.kind] is finding]

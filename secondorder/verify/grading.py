@@ -103,15 +103,14 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
     Examples
     --------
     >>> import numpy as np, secondorder as so
-    >>> def block(W, H, g, slope, curvature):
+    >>> def block(W, H, h_bar, slope, curvature):
     ...     below = slope[:, :, None] * (W.T @ H @ W) * slope[:, None, :]
-    ...     return below + (curvature * (g @ W))[:, :, None] * np.eye(W.shape[1])
+    ...     return below + (curvature * h_bar)[:, :, None] * np.eye(W.shape[1])
     >>> so.verify.equation("ea-cg", "4b", block).ok
     True
     """
     if not callable(function):
         raise TypeError(f"function must be callable, got {shown(function)}")
-    _require_hints(hints)
     entry = registry.REGISTRY.select(paper, label)[0]
     target = _target(entry, implementation)
     name, calls = short_name(entry.paper, qualified_name(target)), []
@@ -142,14 +141,6 @@ def equation(paper, label, function, implementation=None, seeds=5, hints=()):
                  calls, recorded.wraps)
 
 
-def _require_hints(hints):
-    if not isinstance(hints, (list, tuple)) or not all(
-            isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[0])
-            for pair in hints):
-        raise TypeError("hints must be a sequence of pairs of a function and a text, got "
-                        f"{shown(hints)}")
-
-
 def _first_line(result):
     """The first claim that fails, in one line, and how many there are."""
     failed = [claim for claim in result.claims if not isinstance(claim, Case) and not claim.ok]
@@ -178,10 +169,7 @@ def _target(entry, implementation):
 
 
 class _Recorded:
-    """The function, which remembers some calls, and why it gave nothing where it did not.
-
-    It may call the edition's function whose place it has, or be that one: `original` answers then.
-    """
+    """The function, which remembers calls; `original` answers where it calls the edition's own."""
 
     def __init__(self, function, calls):
         self.function, self.calls = function, calls
@@ -247,11 +235,7 @@ def _copied(value):
 # -- a wrong answer beside the right one -----------------------------------------------------------
 
 def beside(target, calls):
-    """Where the result that differs most from the edition's own differs from it, in which call, and
-    what all calls have in common.
-
-    Not the first: two sums of one array in float32 differ too, and say nothing.
-    """
+    """The call whose result differs most from the edition's own, and what all have in common."""
     worst, lines, told, same = 0.0, [], [], 0
     for arguments, named, result in calls:
         try:

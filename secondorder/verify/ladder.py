@@ -20,13 +20,8 @@ CLEAR, FAINT = 100, 1e-6  # a jump is larger than so many errors, and than this 
 def first_differences(function, theta):
     """First derivatives, (..., n), as a `Difference`.
 
-    D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|).
-
-    Parameters
-    ----------
-    function : callable, (n,) -> number or array
-        What it raises at a step is a step that leaves its domain.
-    theta : (n,) array
+    D_i(h) = (f(theta + h e_i) - f(theta - h e_i)) / (2 h), h relative to max(1, |theta_i|). What f
+    raises at a step is a step that leaves its domain.
     """
     reach = np.maximum(1, np.abs(theta))
     noise, columns = rounding_of(function, theta), []
@@ -64,10 +59,7 @@ def second_differences(function, theta):
 
 
 def jumps(function, theta, line):
-    """Whether the slope along a line is another one on each side of theta: a kink.
-
-    (f(h) - 2 f(0) + f(-h)) / h falls like h where f is smooth, and settles at the jump at a kink.
-    """
+    """Whether (f(h) - 2 f(0) + f(-h)) / h settles at a jump along a line: theta is at a kink."""
     noise, here, slope, rungs = rounding_of(function, theta), function(theta), 0.0, []
     for h in FIRST:
         plus, minus = tried(function, (theta + h * line, theta - h * line))
@@ -101,10 +93,7 @@ def rounding_of(function, theta):
 
 
 def _stair(function, theta, line):
-    """The height of the first stair of a function that is constant around theta; 0 for none.
-
-    Where the constant stretch of a function with a kink ends nothing jumps.
-    """
+    """The height of the first stair of a function that is constant around theta; 0 for none."""
     low, high = 0.0, 0.0
     (here,) = tried(function, [theta])
     for h in LINES[::-1] + (1e-4, 1e-3, 1e-2, 1e-1):

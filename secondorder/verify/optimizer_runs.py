@@ -13,13 +13,10 @@ OWN = ("_network", "loss", "base", "steps", "details", "_given")
 #: How a method that draws random numbers can resume.
 DRAWS = ("a generator cannot be saved: keep a number, self.seed, and draw from "
          "np.random.default_rng([self.seed, self.steps])")
-SPOILT = 7.0  # what is written over arrays that belong to somebody else
 
 
 class Runs:
-    """Makes optimizers that start alike, each on a copy of the network, and steps them through the
-    same batches. Every third batch is shorter.
-    """
+    """Makes optimizers that start alike, and steps them through the same batches."""
 
     def __init__(self, make, network, loss, x, y, steps, rng):
         self.make, self.network, self.loss = make, network, loss
@@ -40,42 +37,31 @@ class Runs:
         return optimizer
 
     def trace(self, optimizer, start=0, end=None):
-        """Step through batches: the parameters after each step and what it reported."""
+        """Step through batches: the parameters after each step, (steps, P)."""
         trace = []
         for x, y in self.batches[start:end]:
-            info = optimizer.step(x.copy(), y.copy())
-            trace.append((optimizer.network.theta.copy(), copy.deepcopy(info)))
-        return trace
+            optimizer.step(x.copy(), y.copy())
+            trace.append(optimizer.network.theta.copy())
+        return np.array(trace)
 
 
 def difference(one, other):
-    """None where two traces are the same to the last bit, else what differs first, as text."""
-    for number, ((theta, info), (theta_2, info_2)) in enumerate(zip(one, other), start=1):
-        if not same(theta, theta_2):
-            return (f"the parameters differ after step {number}:\n"
-                    + describe_mismatch(theta_2, theta, error=0.0, limit=3,
-                                        names=("this run", "the other")))
-        if not same(info, info_2):
-            names = [name for name in dict.fromkeys([*info, *info_2])
-                     if not same(info.get(name), info_2.get(name))]
-            return f"step {number} reports another {', '.join(names)}"
-    return None
+    """Where two traces differ first, as text; "" where they are the same to the last bit."""
+    apart = np.flatnonzero((one != other).any(axis=1))
+    if not apart.size:
+        return ""
+    return (f"the parameters differ after step {apart[0] + 1}:\n"
+            + describe_mismatch(other[apart[0]], one[apart[0]], error=0.0, limit=3,
+                                names=("this run", "the other")))
 
 
 def same(one, other):
     """Whether two values are equal to the last bit; NaN is equal to NaN."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        one, other = np.asarray(one), np.asarray(other)
-        return (one.shape == other.shape and one.dtype == other.dtype
-                and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
-    try:
-        return bool(one == other or (one != one and other != other))
-    except Exception:  # things that cannot be compared
-        return one is other
+    one, other = np.asarray(one), np.asarray(other)
+    return one.dtype == other.dtype and np.array_equal(one, other,
+                                                       equal_nan=one.dtype.kind in "fc")
 
 
 def changed(before, after):
@@ -84,23 +70,13 @@ def changed(before, after):
 
 
 def attributes(method):
-    """Copies of what an optimizer holds beside its base: arrays, numbers, texts, containers."""
+    """Copies of the arrays and numbers that an optimizer holds beside its base."""
     return {name: copy.deepcopy(value) for name, value in vars(method).items()
-            if name not in OWN and _plain(value)}
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return all(map(_plain, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(_plain, value))
-    return value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic))
+            if name not in OWN and isinstance(value, (int, float, np.ndarray, np.generic))}
 
 
 def what_is_forgotten(runs):
-    """Why a resumed run goes on with other numbers: what changes from step to step although
-    `state_names` does not list it.
-    """
+    """What changes from step to step although `state_names` does not list it, in words."""
     optimizer = runs.at(1)
     earlier = [(method, attributes(method)) for method in wrapped(optimizer)]
     runs.trace(optimizer, 1, 3)
@@ -109,14 +85,4 @@ def what_is_forgotten(runs):
     if not names:
         return ("what the method carries from step to step must be arrays or numbers in "
                 f"attributes that state_names lists; {DRAWS}")
-    several = len(names) > 1
-    return (f"{', '.join(names)} change{'' if several else 's'} from step to step: list "
-            f"{'them' if several else 'it'} in state_names")
-
-
-def spoil(value):
-    """Write over all arrays inside a dict."""
-    for entry in value.values() if isinstance(value, dict) else ():
-        if isinstance(entry, np.ndarray) and entry.dtype.kind == "f":
-            entry[...] = SPOILT
-        spoil(entry)
+    return f"{', '.join(names)} changes from step to step: list it in state_names"

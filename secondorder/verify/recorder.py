@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import positive_number
 from ..ledger.mismatch import describe_mismatch, shape_hint
-from .findings import ORDER, SINGLE, UNJUDGED, Check, Finding, Report
+from .findings import ORDER, PROMOTES, UNJUDGED, Check, Finding, Report
 
 #: A computed quantity may differ from its reference by this many predicted errors.
 SAFETY = 3.0
@@ -20,22 +20,9 @@ SCALAR = {"truth value of an array": "x is an array: np.where(x > 0, ..., ...) i
 class Recorder:
     """Collects checks and findings for a report on a subject.
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative difference that is always allowed, on top of the predicted error of a reference.
-    lenient : bool
-        Whether references that are too inaccurate are a note everywhere, not a finding.
-
-    Attributes
-    ----------
-    unit : float
-        Natural size of what is compared: differences that are small beside it are accurate also
-        where they are zero.
-    broken : set of str
-        Passes whose results cannot be used at all: they raised, or gave something of a wrong shape.
-    left_out : dict of str to list
-        Comparisons that could not be judged, each with its ranges of x; one note tells all.
+    A relative `tolerance` is allowed on top of the predicted error of a reference. A `lenient` one
+    notes references that are too inaccurate, which are findings else; beside `unit`, the size of
+    what is compared, also zero is accurate. Passes that are `broken` raised, or gave another shape.
     """
 
     def __init__(self, subject, tolerance, lenient=False):
@@ -46,7 +33,7 @@ class Recorder:
 
     def wrong(self, *pass_names):
         """Whether any of these passes, or any at all, has a finding in float64 already."""
-        return any(finding.kind not in SINGLE
+        return any(finding.kind != PROMOTES
                    and (not pass_names or finding.pass_name in pass_names)
                    for finding in self.report.findings)
 
@@ -73,36 +60,28 @@ class Recorder:
         return self.fact(pass_name, what, False,
                          f"raised {type(problem).__name__}{case}: {problem}", hint=hint)
 
-    def compare(self, pass_name, quantity, computed, reference, error=0.0,
+    def nothing(self, pass_name, result):
+        """Whether a call returned None, which is recorded."""
+        return result is None and not self.fact(pass_name, "returns", False, "returns None",
+                                                hint="is its return missing?")
+
+    def keeps_dtype(self, pass_name, given, result, argument="p"):
+        """Record whether what comes out has the dtype of the `argument` that was given."""
+        self.fact(pass_name, f"keeps {given}", result.dtype == given,
+                  f"turns {given} into {result.dtype}",
+                  hint="write constants as Python numbers and make arrays with the dtype of "
+                       + argument, kind=PROMOTES if given == "float32" else "fact")
+
+    def compare(self, pass_name, what, computed, reference, error=0.0,
                 names=("computed", "differences"), hint="",
-                scale=None, optional=False, kind="mismatch", over=None, at=None, sure=False):
-        """Compare a computed quantity with its reference and the reference's predicted error.
+                scale=None, optional=False, at=None, sure=False):
+        """Compare with a reference of predicted absolute error, infinite where nothing is compared.
 
-        Parameters
-        ----------
-        computed, reference : array_like of one shape
-        error : float or array_like
-            Predicted absolute error of the reference.  Infinite entries are not compared.
-        scale : float or array, optional
-            Size to which the tolerance refers, of all entries or of each; default the largest entry
-            of the reference, 1 if it is zero.
-        optional : bool
-            A reference that is too inaccurate is a note, not a finding: other comparisons were made
-            of the same pass.
-        over : (float, float), optional
-            The range of x that is compared, where it is a part of all.
-        at : array, optional
-            The point of a derivative, which may be a term that is lost.
-        sure : bool
-            The predicted error holds also where it is large: what exceeds it is wrong.
-
-        Returns
-        -------
-        bool
-            Whether they agree.
+        The tolerance refers to `scale`, by default the reference's largest entry. `optional`: one
+        that is too inaccurate is a note; `sure`: what exceeds its error is wrong however large that
+        is. `at` is the point of a derivative, a term that may be lost. Returns whether they agree.
         """
         computed, reference = np.asarray(computed), np.asarray(reference)
-        what = quantity + _over([over])
         scale = (float(np.abs(reference).max(initial=0)) or 1.0 if scale is None
                  else np.asarray(scale))
         if computed.shape != reference.shape:
@@ -124,7 +103,7 @@ class Recorder:
         ok = bool((excess <= 1).all())
         if not middle <= _USABLE * max(size, self.unit) and not (sure and not ok):
             if optional or self.lenient:
-                self.left_out.setdefault(quantity, []).append(over)
+                self.left_out[what] = None
                 return True
             return self.fact(
                 pass_name, what, False, f"{what}: the differences are too inaccurate to judge",
@@ -134,31 +113,18 @@ class Recorder:
         self.report.checks.append(Check(pass_name, what, float(excess.max()), ok))
         if not ok:
             text = describe_mismatch(computed, reference, allowed, names, limit=4, at=at)
-            self.find(pass_name, what, text, hint, kind)
+            self.find(pass_name, what, text, hint, "mismatch")
         return ok
 
     def sorted_report(self):
         """The report, its findings in the order of causes, single precision last."""
         if self.left_out:
             self.note("not judged, as the differences are too inaccurate there: "
-                      + "; ".join(what + _over(set(ranges))
-                                  for what, ranges in self.left_out.items()))
+                      + "; ".join(self.left_out))
         rank = {name: position for position, name in enumerate(ORDER)}
-        self.report.findings.sort(key=lambda finding: (finding.kind in SINGLE,
+        self.report.findings.sort(key=lambda finding: (finding.kind == PROMOTES,
                                                        rank.get(finding.pass_name, len(ORDER))))
         return self.report
-
-
-def _over(ranges):
-    """Ranges of x in words, neighbours as one; "" for none."""
-    joined = []
-    for low, high in sorted(filter(None, ranges)):
-        if joined and joined[-1][1] == low:
-            joined[-1] = joined[-1][0], high
-        else:
-            joined.append((low, high))
-    return " for x from " + " and ".join(
-        f"{low:g} to {high:g}" for low, high in joined) if joined else ""
 
 
 def arrays_in(value, name):
@@ -180,9 +146,7 @@ def arrays_in(value, name):
 
 
 def pure_call(recorder, pass_name, function, names, args, same=()):
-    """Call `function` on copies of `args`; report arguments, by their names, that it changes. What
-    is one of `same` is no copy.
-    """
+    """Call `function` on copies of `args` (not of `same`); report arguments that it changes."""
     given = copy.deepcopy(tuple(args), {id(one): one for one in same})
     result = function(*given)
     for name, before, after in zip(names, args, given):
@@ -197,3 +161,14 @@ def pure_call(recorder, pass_name, function, names, args, same=()):
                     describe_mismatch(new, old, error=0.0, names=("after", "before"), limit=3),
                     "passes are pure: work on a copy, or write x = x * y instead of x *= y")
     return result
+
+
+def require_methods(value, kind, names, bare):
+    """TypeError unless `value` is an instance that defines all methods, none of them `bare`."""
+    if isinstance(value, type):
+        raise TypeError(f"{kind} must be an instance, got the class {value.__name__}: call it "
+                        "first")
+    missing = [name for name in names if not callable(getattr(value, name, None))
+               or getattr(type(value), name, None) in bare]
+    if missing:
+        raise TypeError(f"{kind} {type(value).__name__} lacks {', '.join(missing)}")

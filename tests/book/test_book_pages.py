@@ -1,9 +1,7 @@
 """What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
 
 import re
-import time
 
-import numpy as np
 import pytest
 
 from secondorder.ledger.registry import REGISTRY
@@ -13,8 +11,8 @@ from secondorder.studies.registry import STUDIES
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import (articles, bibliography, evaluating, pages, reported, single)  # noqa: E402
-from secondorder.book.parts import docstrings, evidence, symbols  # noqa: E402
+from secondorder.book import articles, bibliography, pages, reported, single  # noqa: E402
+from secondorder.book.parts import docstrings, symbols  # noqa: E402
 
 PAPER = "bridges"
 
@@ -69,8 +67,6 @@ def test_columns_of_a_docstring_stay_columns():
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_symbols_are_set_whole(paper):
     """Nothing of LaTeX and no underscore is left, in what was printed."""
-    from secondorder.book.parts import symbols
-
     for printed, _, _ in symbols.table(paper):
         seen = re.sub(r"<[^>]*>", "", docstrings.symbol(printed))
         assert not set("\\_") & set(seen), (printed, seen)
@@ -89,12 +85,6 @@ def test_every_room_says_whose_paper_it_is(paper):
     assert known.about.endswith(".")
 
 
-def test_displays_are_counted_in_words_that_fit():
-    some = [e for e in REGISTRY.select("residual-partitioning") if e.corrected]
-    assert articles.corrected(REGISTRY.select("residual-partitioning")).startswith(f"{len(some)} (")
-    assert set(articles.MEANINGS) == set(articles.GLYPHS) - {"unchecked"}
-
-
 @pytest.fixture(scope="module")
 def front(tmp_path_factory):
     """The pages of a paper without equations' evidence, written once."""
@@ -110,23 +100,16 @@ def test_the_front_page_explains_verdicts_and_draws_a_ruler(front):
     assert "<b>3</b> hold<" in text and "1</b> conditional<" in text
 
 
-@pytest.fixture
-def four_papers(monkeypatch):
-    """Recorded claims, and the pages of all papers without an article."""
+@pytest.mark.slow
+def test_pages_of_all_papers_without_an_article_have_pictures_claims_and_findings(monkeypatch):
     claims = reported.studies(REGISTRY.rooms())
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "trees": {"drawn": [], "single": [], "alone": []}, "path": [],
-                    "letters": {}, "helpers": [], "related": {}, "moving": None}
+                    "trees": [], "path": [], "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
-    return claims, pages.rendered(made, claims)
-
-
-@pytest.mark.slow
-def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
-    claims, texts = four_papers
+    texts = pages.rendered(made, claims)
     front = texts["index.html"]
     assert front.count('class="face"') == 4 and "<b>4</b> errata" in front
     assert "anonymous authors" in front and "Reveal Poor Generalization" in front
@@ -138,41 +121,11 @@ def test_a_picture_a_paper_and_a_table_of_claims_first(four_papers):
         assert f'href="claims-{paper}.html"' in table
         assert own.index("<table") < own.index("<section")
         assert own.count("<section") == len(some)
-
-
-@pytest.mark.slow
-def test_what_was_found_stands_on_a_page_with_its_claims(four_papers):
-    _, texts = four_papers
     found = texts["findings.html"]
     assert found.count("<h2>") == found.count("Control: ") == len(findings())
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):
         assert f'id="{anchor}"' in texts[file]
     assert 'href="findings.html"' in texts["index.html"] and "findings.html" in texts["claims.html"]
-
-
-# -- seeds and progress ----------------------------------------------------------------------------
-
-
-def test_a_slow_check_gets_fewer_seeds_unless_they_are_asked_for(monkeypatch):
-    fast, slow = (evidence.gathered(PAPER, "layer-hessian"), None)
-    assert fast.seeds >= 1
-    times = iter(np.arange(0, 10, 0.04))
-    monkeypatch.setattr(time, "process_time", lambda: next(times))
-    slow = evidence.gathered(PAPER, "layer-hessian")
-    assert slow.seeds == 2  # asked after 0.04 and 0.08 seconds
-    assert evidence.gathered(PAPER, "layer-hessian", 3).seeds == 3
-    assert all(len(row["errors"]) in (0, 3) for row in
-               evidence.gathered(PAPER, "layer-hessian", 3).rows)
-
-
-def test_progress_says_how_much_is_done(capsys):
-    progress = evaluating.Progress(2)
-    progress.step()
-    assert capsys.readouterr().err == "", "no terminal"
-    progress.shown = True
-    progress.step()
-    progress.close()
-    assert capsys.readouterr().err == "\r2/2 checks, 0 s left\n"
 
 
 # -- one file --------------------------------------------------------------------------------------

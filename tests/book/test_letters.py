@@ -18,19 +18,6 @@ def test_the_page_has_the_list_that_the_rooms_make():
     assert shown == symbols.markdown(), "rewrite it: secondorder verify --markdown --write"
 
 
-def test_the_page_of_the_book_has_the_same_cells():
-    jinja2 = pytest.importorskip("jinja2")
-    templates = jinja2.Environment(loader=jinja2.PackageLoader("secondorder.book"))
-    page = templates.get_template("letters.html").render(
-        papers=[], letters=symbols.collected(), names=symbols.papers(), cell=symbols.cell,
-        typeset=docstrings.typeset, spoken=symbols.name)
-    rows = symbols.markdown().splitlines()[2:]
-    assert re.findall(r"<th scope=.row.><i>(.)</i>", page) == [row[2] for row in rows]
-    cells = [docstrings.typeset(symbols.cell(meanings[paper]))
-             for meanings in symbols.collected().values() for paper in symbols.papers()]
-    assert re.findall(r"<td[^>]*>(.*?)</td>", page, re.S) == cells
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_letter_of_a_room_is_in_the_list(paper):
     known = symbols.collected()

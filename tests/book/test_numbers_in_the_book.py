@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.everyday import all_but
+from harness import slow
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.pages.page import page as page_of
 from secondorder.ledger.registry import REGISTRY
@@ -18,25 +18,25 @@ from secondorder.book.parts import code, numbered  # noqa: E402
 PAPERS = ("residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton")
 
 
-def html_of(parts, linked):
+def html_of(parts):
     from jinja2 import Environment, PackageLoader
 
     templates = Environment(loader=PackageLoader("secondorder.book"), trim_blocks=True,
                             lstrip_blocks=True, autoescape=True)
     templates.globals["spoken"] = str
     macro = templates.get_template("macros.html").module.displays
-    return str(macro(parts, "formula", linked))
+    return str(macro(parts, "formula", True))
 
 
-@pytest.fixture(scope="module", params=all_but(PAPERS, *PAPERS[1:]))
+@pytest.fixture(scope="module", params=[PAPERS[0], *slow(PAPERS[1:])])
 def page(request):
     """Entries of a paper with the HTML of their displays and of their code."""
     entries = REGISTRY.select(request.param)
     blocks, found = articles.Blocks(request.param, entries), []
     for entry in entries:
-        printed, corrected = numbered.shown(page_of(entry), (), blocks)
+        printed, _ = numbered.shown(page_of(entry), (), blocks)
         shown = blocks.here(entry) + blocks.other_side(entry)
-        found.append((entry, printed, corrected, html_of(printed, True),
+        found.append((entry, printed, html_of(printed),
                       "".join(block["lines"] + block["rest"] for block in shown)))
     return entries, blocks, found
 
@@ -55,19 +55,10 @@ def test_every_number_has_one_address_and_one_link_to_it(page):
 
 
 @pytest.mark.slow
-def test_what_is_corrected_bears_its_number_and_no_address(page):
-    for entry, printed, corrected, _, _ in page[2]:
-        assert (corrected is None) == (entry.corrected is None)
-        if corrected:
-            assert [part.number for part in corrected] == [part.number for part in printed]
-            assert "id=" not in html_of(corrected, False) and "<a " not in html_of(corrected, False)
-
-
-@pytest.mark.slow
 def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
     entries, blocks, found = page
     helpers = {f"#{code.address(helper)}" for helper in blocks.shared}
-    for entry, printed, _, _, listing in found:
+    for entry, printed, _, listing in found:
         ids = re.findall(r'<b id="([^"]+)">', listing)
         assert len(set(ids)) == len(ids)
         for part in printed:
@@ -81,9 +72,3 @@ def test_every_display_leads_to_its_line_of_the_code_and_of_the_check(page):
                 else:  # in a block that another article, or the end of the page, shows
                     assert address in helpers or address in {
                         f"#{code.address(value)}" for value in blocks.home}, address
-
-
-@pytest.mark.slow
-def test_the_page_of_errata_has_numbers_and_no_address_twice(page):
-    for _, printed, _, _, _ in page[2]:
-        assert " id=" not in html_of(printed, False)

@@ -1,4 +1,4 @@
-"""Proof trees: what the registrations state, in one piece and without a circle; how it is drawn."""
+"""Proof trees: what the registrations state, in one piece and without a circle."""
 
 import re
 
@@ -6,8 +6,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from secondorder.book import graph, trees  # noqa: E402
-from secondorder.ledger.labels import short  # noqa: E402
+from secondorder.book import graph  # noqa: E402
 from secondorder.ledger.registration import Equation  # noqa: E402
 from secondorder.ledger.registry import REGISTRY  # noqa: E402
 
@@ -49,8 +48,18 @@ def test_a_tree_has_its_result_on_top_and_no_step_twice():
     assert graph.tree("theorem-1", known, tops) == {"theorem-1": ["3"], "3": ["2"], "1": [],
                                                     "2": ["1"]}
     assert graph.tree("4", known, tops) == {"4": ["theorem-1"], "theorem-1": []}
-    assert [one.labels for one in graph.alone(entries, known)] == [("5",)]
-    assert graph.alone([entry("6", uses=None)], {"6": []}) == []  # nobody has said it
+    nested = [shown(one) for one in graph.trees(entries, known)]
+    assert nested == [("theorem-1", [("3", [("2", [("1", [])])])]), ("4", [("theorem-1", [])])]
+
+
+def shown(tree):
+    one, used = tree
+    return one.labels[0], [shown(below) for below in used]
+
+
+def labels(tree):
+    one, used = tree
+    return {one.labels[0]}.union(*map(labels, used))
 
 
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
@@ -69,33 +78,8 @@ def test_every_label_says_what_it_rests_on_or_that_it_stands_alone(paper):
 def test_trees_show_every_label_that_has_a_derivation(paper):
     entries = REGISTRY.select(paper)
     known = graph.edges(entries)  # no circle, no name that does not exist
-    told = trees.of_paper(entries, known)
-    shown = {label for tree in told["drawn"]
-             for label in re.findall(r'data-label="([^"]*)"', tree["svg"])}
-    shown |= {one.labels[0] for user, used in told["single"] for one in (user, *used)}
-    shown |= {one.labels[0] for one in told["alone"]}
-    outside = {one.labels[0] for one in entries
-               if not known[one.labels[0]] and any(map(graph.elsewhere, one.uses))}
-    assert shown >= {one.labels[0] for one in entries} - outside
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_boxes_hold_their_labels_stand_apart_and_below_what_rests_on_them(paper):
-    entries = {one.labels[0]: one for one in REGISTRY.select(paper)}
-    known = graph.edges(entries.values())
-    stops = graph.tops(entries.values(), known)
-    for top in stops:
-        part = graph.tree(top, known, stops)
-        texts = {label: short(entries[label].labels) for label in part}
-        places, lines, width, height = trees.layout(top, part, texts)
-        assert places[top][1] == min(y for _, y in places.values())
-        boxes = sorted((y, x - trees.breadth(texts[label]) / 2, x + trees.breadth(texts[label]) / 2)
-                       for label, (x, y) in places.items())
-        assert all(left >= 0 and right <= width for _, left, right in boxes)
-        assert all(y != other or right < left
-                   for (y, _, right), (other, left, _) in zip(boxes, boxes[1:]))
-        assert all(places[user][1] < places[used][1] for (user, used), _ in lines)
-        assert max(y for y, _, _ in boxes) + trees.TALL <= height
+    in_trees = set().union(*map(labels, graph.trees(entries, known)))
+    assert in_trees == {label for label, used in known.items() if used}.union(*known.values())
 
 
 def test_what_the_papers_prove_stands_where_they_prove_it():
@@ -108,11 +92,3 @@ def test_what_the_papers_prove_stands_where_they_prove_it():
     assert "43" in graph.below("proposition-4.4", steps["reversible-gauss-newton"])
     assert graph.below("9", steps["low-rank"]) == ["8"]
     assert {"15", "16", "17"} <= set(graph.below("7", steps["ea-cg"]))
-
-
-def test_a_line_leaves_below_a_box_and_arrives_above_the_next():
-    """By way of the middle between them; past a row on the way it goes straight down."""
-    tall = trees.TALL
-    assert trees._path([(10, 0), (30, 100), (30, 200)]) == (
-        f"M10,{tall:.0f} C10,{(100 + tall) / 2:.0f} 30,{(100 + tall) / 2:.0f} 30,100 "
-        f"V{100 + tall:.0f} C30,{150 + tall / 2:.0f} 30,{150 + tall / 2:.0f} 30,200")

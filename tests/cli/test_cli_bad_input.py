@@ -5,7 +5,6 @@ import pytest
 from secondorder import cli, datasets
 
 
-@pytest.mark.everyday(8)
 @pytest.mark.parametrize(
     "words, expected",
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import slow
 from secondorder import cli, files
 from secondorder.ledger.registry import REGISTRY
 
@@ -78,8 +79,10 @@ def equation_1(rng):
 """
 
 
-@pytest.mark.everyday(3)
-@pytest.mark.parametrize("line", [line for line in EXAMPLES if line.split()[0] not in ELSEWHERE])
+HERE = [line for line in EXAMPLES if line.split()[0] not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("line", [*HERE[:3], *slow(HERE[3:])])
 def test_example_works(run, shelf, monkeypatch, line):
     """With one epoch of training, and one equation in place of a whole paper."""
     from secondorder import ledger

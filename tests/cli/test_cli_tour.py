@@ -44,7 +44,6 @@ def test_a_failing_check_and_a_signal_leave_what_was_done(run, monkeypatch, brok
     assert "What you saw: a diagonal" in err and ("What next?" in err) != broken_off
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
     rng = np.random.default_rng(seed)

@@ -46,7 +46,6 @@ def test_the_seed_decides_the_run(run, words):
     assert not np.array_equal(theta("--seed", 3), theta("--seed", 4))
 
 
-@pytest.mark.everyday(3)
 @pytest.mark.parametrize("optimizer", [
     "sgd", "momentum", "adagrad", "adadelta", "adam", "truncated-newton", "residual-partitioning",
     "cubic-regularization"])

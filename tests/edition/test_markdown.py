@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness import displays
-from secondorder.edition import ReadingError, read
+from secondorder.edition import read
 
 
 def of(text, folder):
@@ -51,9 +51,9 @@ and $$ i = j (4) $$ too.
 def test_a_broken_display_is_listed_and_the_others_are_read(tmp_path):
     found = of("$$a \\tag{1}$$\n\n$$\n\\frac{b \\tag{2}\n$$\n\n$$c$$\n", tmp_path)
     assert [display.label for display in found.displays] == ["1", None]
-    assert found.unread == ["paper.md, line 4: { is never closed"]
-    with pytest.raises(ReadingError, match=r"paper.md, line 3: \$\$ is never closed"):
-        of("a\n\n$$ b", tmp_path)
+    assert found.unread == [
+        "paper.md, line 4: the display that begins in line 4 is never closed: { of line 4 is open"]
+    assert of("a\n\n$$ b", tmp_path).unread == ["paper.md, line 3: $$ is never closed"]
 
 
 @pytest.mark.parametrize("paper, broken", [("residual-partitioning", []), ("ea-cg", []),

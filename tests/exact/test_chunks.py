@@ -9,7 +9,7 @@ import pytest
 import secondorder as so
 from harness.cases import relative
 from harness.chunked import CALLS, Here, Infinite, peak, problem
-from harness.everyday import all_but
+from harness import slow
 from secondorder.exact import curvature
 
 
@@ -20,15 +20,14 @@ def processes():
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.parametrize("batch_size", all_but([1, 5, 22, 23, 1000], 1, 23, 1000))
+@pytest.mark.parametrize("batch_size", [5, 22, *slow([1, 23, 1000])])
 @pytest.mark.parametrize("name", CALLS)
 def test_chunks_give_the_whole(name, batch_size):
     given = problem()
     assert relative(CALLS[name](*given, batch_size=batch_size), CALLS[name](*given)) < 1e-12
 
 
-@pytest.mark.everyday(6)
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [*list(CALLS)[:6], *slow(list(CALLS)[6:])])
 def test_the_same_bits_whoever_adds(name, processes):
     given = problem()
     here = CALLS[name](*given, batch_size=4)
@@ -66,7 +65,6 @@ def test_a_chunked_operator_is_refused_when_a_fixed_layer_moves():
 # -- memory ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("operator", ["HessianOperator", "GaussNewtonOperator", "FisherOperator"])
 def test_memory_of_one_chunk(operator):
     """A product over 20,000 samples against one over 500, beside the data."""
@@ -130,7 +128,7 @@ def large_target():
     return y
 
 
-@pytest.mark.parametrize("kind", all_but(["here", "threads", "processes"], "processes"))
+@pytest.mark.parametrize("kind", ["here", "threads", *slow(["processes"])])
 def test_the_error_of_a_chunk_comes_as_it_is(kind, processes):
     """With a note that says which chunk it was."""
     with ThreadPoolExecutor(2) as threads:

@@ -4,7 +4,7 @@ rates, closed forms."""
 import numpy as np
 import pytest
 
-from harness import derivations
+from harness import derivations, slow
 import secondorder as so
 from harness.cases import (ACTIVATION_NAMES, LOSSES, MIDDLE, SMOOTH, all_activations, network,
                            off_kinks, relative, targets)
@@ -34,8 +34,7 @@ def methods(net):
 # -- (a) 60-digit arithmetic ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("middle, name, bias, l2", MIDDLE_CASES)
+@pytest.mark.parametrize("middle, name, bias, l2", [*MIDDLE_CASES[:3], *slow(MIDDLE_CASES[3:])])
 def test_everything_against_decimals(middle, name, bias, l2):
     loss = LOSSES[name]()
     net, x, y = draw(lambda r: network(middle, r, bias=bias, outputs=2), loss, seed=11, samples=2)
@@ -61,8 +60,7 @@ def test_everything_against_decimals(middle, name, bias, l2):
 # -- (b) finite differences ----------------------------------------------------------------
 
 
-@pytest.mark.everyday(5)
-@pytest.mark.parametrize("activation, name, bias", PAIRS)
+@pytest.mark.parametrize("activation, name, bias", [*PAIRS[:6], *slow(PAIRS[6:])])
 def test_every_activation_with_every_loss(activation, name, bias):
     """Gradient and Hessian against central differences to the predicted error; the three routes
     against each other."""
@@ -77,8 +75,8 @@ def test_every_activation_with_every_loss(activation, name, bias):
         assert relative(so.exact.hessian(net, loss, x, y, method="polarisation", l2=0.2), H) < 1e-12
 
 
-@pytest.mark.everyday(3)
-@pytest.mark.parametrize("middle", [m for m in MIDDLE if m not in ("relu", "leaky_relu")])
+@pytest.mark.parametrize("middle", ["linear", "skip-nested", *slow(
+    m for m in MIDDLE if m not in ("relu", "leaky_relu", "linear", "skip-nested"))])
 def test_complex_step(middle):
     """The whole objective is analytic: gradient and Hessian to rounding."""
     for name in ("squared", "bounded"):

@@ -80,7 +80,6 @@ def test_empirical_fisher_vanishes_where_the_gradients_do_and_the_exact_one_does
     assert np.trace(so.exact.fisher(net, so.SquaredError(), x, y)) > 0.1
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["softmax", "squared"])
 def test_sampled_fisher_approaches_the_exact_one_at_the_monte_carlo_rate(name):
     """Root-mean-square error over repetitions halves with four times as many draws."""

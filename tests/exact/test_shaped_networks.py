@@ -6,7 +6,7 @@ import pytest
 
 import secondorder as so
 from harness.cases import relative
-from harness.everyday import all_but
+from harness import slow
 from harness.shaped_networks import NETWORKS, problem
 from secondorder.exact import finite_differences as fd
 
@@ -41,7 +41,7 @@ def test_gauss_newton_and_samples(name):
         assert relative(rows[s], so.exact.gradient(net, loss, x[s:s + 1], y[s:s + 1])) < 1e-13
 
 
-@pytest.mark.parametrize("name", all_but(NETWORKS, "convolutional", "recurrent"))
+@pytest.mark.parametrize("name", ["normalised", *slow(["convolutional", "recurrent"])])
 def test_float32_stays(name):
     net, loss, x, y = problem(name)
     small = net.astype("float32")

@@ -28,12 +28,8 @@ def _sin(x):
     return total
 
 
-def _pi():
-    """By the arithmetic-geometric mean."""
-    a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal("0.25"), 1
-    for _ in range(12):
-        a, b, t, p = (a + b) / 2, (a * b).sqrt(), t - p * ((a - b) / 2) ** 2, 2 * p
-    return (a + b) ** 2 / (4 * t)
+_PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862"
+              "0899862803482534211706798214808651328230664709384460955058223172535940812848111")
 
 
 def _gelu(x):
@@ -44,7 +40,7 @@ def _gelu(x):
         term *= x * x / (k + 2)
         total += term
         k += 2
-    return x * (Decimal("0.5") + total * (-x * x / 2).exp() / (2 * _pi()).sqrt())
+    return x * (Decimal("0.5") + total * (-x * x / 2).exp() / (2 * _PI).sqrt())
 
 
 SCALAR = {
@@ -224,6 +220,20 @@ def _layer_norm(layer, row, theta):
     return y
 
 
+def _scale_shift(layer, row, theta):
+    given, places = _taken(layer, theta), len(row) // layer.features
+    return [given["weight"][i // places] * a + given["bias"][i // places]
+            for i, a in enumerate(row)]
+
+
+#: What a layer does to a flat row; `run_layers` has those that nest, and those of images.
+OF_ROWS = {Linear: _linear, Mixing: _mixing, Recurrent: _recurrent, LayerNorm: _layer_norm,
+           ScaleShift: _scale_shift, Chain: lambda layer, *rest: run_layers(layer.layers, *rest),
+           Activation: lambda layer, row, _: [SCALAR[layer.function.name](a) for a in row],
+           Skip: lambda layer, row, theta: [
+               a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]}
+
+
 def run_layers(layers, row, theta):
     """One row (a list of Decimals) through layers whose parameters come off the iterator `theta`.
 
@@ -231,17 +241,7 @@ def run_layers(layers, row, theta):
     """
     shape = None
     for layer in layers:
-        if isinstance(layer, Linear):
-            row = _linear(layer, row, theta)
-        elif isinstance(layer, Activation):
-            row = [SCALAR[layer.function.name](a) for a in row]
-        elif isinstance(layer, Skip):
-            row = [a + b for a, b in zip(row, run_layers(layer.layers, row, theta))]
-        elif isinstance(layer, Chain):
-            row = run_layers(layer.layers, row, theta)
-        elif isinstance(layer, Mixing):
-            row = _mixing(layer, row, theta)
-        elif isinstance(layer, Reshape):
+        if isinstance(layer, Reshape):
             shape = layer.made_shape
         elif isinstance(layer, Flatten):
             shape = None
@@ -249,16 +249,8 @@ def run_layers(layers, row, theta):
             row, shape = _convolution(layer, row, theta, shape)
         elif isinstance(layer, (AvgPool2d, MaxPool2d)):
             row, shape = _pooling(layer, row, shape)
-        elif isinstance(layer, Recurrent):
-            row = _recurrent(layer, row, theta)
-        elif isinstance(layer, LayerNorm):
-            row = _layer_norm(layer, row, theta)
-        elif isinstance(layer, ScaleShift):
-            given, places = _taken(layer, theta), len(row) // layer.features
-            row = [given["weight"][i // places] * a + given["bias"][i // places]
-                   for i, a in enumerate(row)]
         else:
-            raise TypeError(f"no reference for {layer!r}")
+            row = OF_ROWS[type(layer)](layer, row, theta)
     return row
 
 

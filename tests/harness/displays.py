@@ -10,7 +10,6 @@ them, and a list of what differs, each with its reason.  With the texts at hand,
 Spacing, alignment, sizes of brackets, equation numbers and closing punctuation do not count.
 """
 
-import argparse
 import hashlib
 import os
 import re
@@ -162,37 +161,19 @@ def of_registrations(paper, found):
             if not entry.ours and expected(entry.labels, found) is not None}
 
 
-def main(arguments):
+def main(paper, text, *write):
+    """Print what differs; with ``--write`` the digests of the text's formulas are kept anew."""
     from secondorder.ledger.registry import REGISTRY
 
-    parser = argparse.ArgumentParser(prog="python -m harness.displays", description=(
-        "Compare what is shown as a paper's formulas with the paper's text."))
-    parser.add_argument("paper", metavar="PAPER", type=REGISTRY.key)
-    parser.add_argument("text", metavar="TEXT", type=Path,
-                        help="the paper's text, with formulas in LaTeX")
-    parser.add_argument("--write", action="store_true",
-                        help="write the digests of the text's formulas into displays.toml")
-    options = parser.parse_args(arguments)
-    if not options.text.is_file():
-        parser.error(f"there is no file {options.text}")
-    paper, found = options.paper, sources(options.paper, options.text.read_text(encoding="utf-8"))
-    compared = [entry for entry in REGISTRY.select(paper) if not entry.ours]
-    alike = 0
-    for entry in compared:
+    paper = REGISTRY.key(paper)
+    found = sources(paper, Path(text).read_text(encoding="utf-8"))
+    for entry in REGISTRY.select(paper):
         wanted = expected(entry.labels, found)
-        if wanted is None:
-            print(f"[{entry.labels[0]}] has no source")
-        elif digest(wanted) != digest(entry.formula):
+        if wanted is not None and not entry.ours and digest(wanted) != digest(entry.formula):
             print(f"[{', '.join(entry.labels)}]\n  text  {normal(wanted)}\n"
                   f"  shown {normal(entry.formula)}")
-        else:
-            alike += 1
-    print(f"{alike} of {len(compared)} formulas are the text's.")
-    if options.write:
+    if write == ("--write",):
         KEPT.write_text(written(KEPT.read_text(), paper, of_registrations(paper, found)))
-        print(f"written: {KEPT}")
-    else:
-        print("--write keeps the digests of the text's formulas.")
 
 
 def written(kept, paper, digests):
@@ -207,4 +188,4 @@ def written(kept, paper, digests):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -4,18 +4,16 @@ import itertools
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PathCollection
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 TOUCH = 1.0  # pixels that two boxes may share
 
 
 def faults(figure):
-    """Sentences on texts that overlap or leave the figure, legends and bars over data, curves out
-    of sight, axes without a name; empty if nothing is wrong."""
+    """Sentences on texts that overlap or leave the figure, and on axes without a name; empty if
+    nothing is wrong."""
     FigureCanvasAgg(figure).draw()
-    return [*_texts(figure), *_beside(figure), *_unnamed(figure)]
+    return [*_texts(figure), *_unnamed(figure)]
 
 
 def _texts(figure):
@@ -51,53 +49,9 @@ def _overlap(a, b):
             and min(a.y1, b.y1) - max(a.y0, b.y0) > TOUCH)
 
 
-def _beside(figure):
-    """Legends over data or over other axes."""
-    panels, found = _panels(figure), []
-    for ax in panels:
-        legend = ax.get_legend()
-        if legend is None:
-            continue
-        box = legend.get_window_extent()
-        for other in panels:
-            if other is not ax and _overlap(box, other.get_window_extent()):
-                found.append(f"the legend of {ax.get_title()!r} lies over other axes")
-            found += [f"the legend of {ax.get_title()!r} lies over data of {other.get_title()!r}"
-                      for points in _data(other) if _crosses(points, box)]
-    return found
-
-
 def _panels(figure):
     return [ax for ax in figure.findobj(lambda artist: hasattr(artist, "xaxis"))
             if ax.get_visible()]
-
-
-def _data(ax):
-    """What shows numbers, as points (n, 2) in pixels."""
-    window = ax.get_window_extent()
-    for line in ax.lines:
-        points = line.get_transform().transform(np.column_stack(line.get_data(orig=False)))
-        yield np.clip(points, (window.x0, window.y0), (window.x1, window.y1))
-    for patch in ax.patches:
-        yield patch.get_window_extent().corners()
-    for collection in ax.collections:
-        if isinstance(collection, PathCollection):
-            yield collection.get_offset_transform().transform(collection.get_offsets())
-    for image in ax.images:
-        yield image.get_window_extent().corners()
-
-
-def _crosses(points, box):
-    """Whether a polygonal line enters a box: points between its corners, a pixel apart at most."""
-    points = points[np.isfinite(points).all(axis=1)]
-    for start, end in zip(points, points[1:] if len(points) > 1 else points):
-        if not Bbox.from_extents(*np.minimum(start, end), *np.maximum(start, end)).overlaps(box):
-            continue
-        t = np.linspace(0, 1, 2 + int(np.abs(end - start).max()))[:, None]
-        between = start + t * (end - start)
-        if ((between > box.min + TOUCH) & (between < box.max - TOUCH)).all(axis=1).any():
-            return True
-    return False
 
 
 def _unnamed(figure):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness import made_up
-from secondorder.papers.reversible_gauss_newton.figures import compared, figure_8
+from secondorder.papers.reversible_gauss_newton.figures import compared, figures_5_to_9
 
 PAPER = "reversible-gauss-newton"
 LOST = {"diverged": "epoch 3"}
@@ -59,33 +59,58 @@ def to(end, epochs, seed):
 # -- makers of runs --------------------------------------------------------------------------------
 
 
-def decayed(end):
-    def make(seed, epochs, l2=0.0, **_):
-        return to(1.5 if not l2 else end if l2 == 1e-3 else 2.2, epochs, seed)
-    return make
+def ending(end):
+    """Runs that come to an end, a function of their arguments."""
+    return lambda seed, epochs, **told: to(end(**told), epochs, seed)
+
+
+def decayed(at_best):
+    return ending(lambda l2=0.0, **_: 1.5 if not l2 else at_best if l2 == 1e-3 else 2.2)
 
 
 def forms(ends):
-    def make(method, seed, epochs, options=None, **_):
+    def end(method, options=None, **_):
         form = (options or {"pseudo_inverse": "truncate"})["pseudo_inverse"]
         best = options is None or options["strength"] == 0.01
-        return to(1.2 if method == "adam" else ends[form] if best else 2.2, epochs, seed)
-    return make
+        return 1.2 if method == "adam" else ends[form] if best else 2.2
+    return ending(end)
 
 
 def without(ratio):
-    def make(method, seed, epochs, **_):
-        return to(1.5 * (ratio if method == "exact" else 1), epochs, seed)
+    return ending(lambda method, **_: 1.5 * (ratio if method == "exact" else 1))
+
+
+def of_methods(others, **own):
+    """Runs by a curve of the method's own, or by that of the others."""
+    return lambda method, seed, epochs, **_: run(own.get(method, others), epochs, seed=seed)
+
+
+def without_bottleneck(yes):
+    def make(method, seed, epochs, samples, batch, **_):
+        leads = (method == "gn") == yes
+        if samples == batch:
+            return run(falling(1.0 if leads else 0.2), epochs, seed=seed)
+        return run(flat if leads else slow, epochs, seed=seed)
     return make
 
 
-def one_batch(yes):
-    def make(method, seed, epochs, **_):
-        if yes or method != "gn":
-            power = (1.0 if method == "gn" else 0.2) if yes else 0.5
-            return run(falling(power), epochs, seed=seed)
-        return run(lambda at: 0.9 / np.maximum(at - 1, 0.5), epochs, seed=seed)
-    return make
+def as_in_print(method, seed, epochs, task="cifar-8", **_):
+    if method == "gn":
+        base = flat if task == "cifar-8" else lambda at: flat(at) - 0.7
+        return run(base, epochs, test=lambda at: 2.0 + 0.01 * at, seed=seed)
+    if method == "adam":
+        fast = (lambda at: np.where(at <= 5, 2.2, slow(at) - 0.7)) if task == "mnist" else slow
+        return run(fast, epochs, test=lambda at: 1.9 - 0.01 * at, seed=seed)
+    return run(lambda at: 2.25 - 0.006 * at, epochs, seed=seed)
+
+
+def the_reverse(method, seed, epochs, task="cifar-8", **_):
+    if method == "gn":
+        late = 0.018 if task == "cifar-8" else 0.010
+        return run(lambda at: 2.25 - late * at, epochs, test=lambda at: 1.8 - 0.01 * at, seed=seed)
+    if method == "adam":
+        return run(flat, epochs, test=lambda at: 2.0 + 0.01 * at, seed=seed)
+    return run(lambda at: 2.2 - 0.006 * at, epochs, seed=seed)
 
 
 def changes(large, late):
@@ -125,25 +150,16 @@ def near_to(near):
     return moving(LAZY, HIGH, grams)
 
 
-def long_runs(yes):
-    def make(method, seed, epochs, **_):
-        if method != "gn":
-            return run(lambda at: 2.0 - 0.002 * at, epochs, seed=seed)
-        rising = (lambda at: flat(at) + 0.001 * at) if yes else (lambda at: 2.3 - 0.004 * at)
-        return run(rising, epochs, seed=seed)
-    return make
-
-
-def taken_over(mixed, back):
+def taken_over(alone, back):
+    """Adam and then Gauss-Newton end at 1.5, the reverse at `back`."""
     def make(method, seed, epochs, then=None, **_):
-        end = ({"gn": 1.8, "adam": 1.2}[method] if then is None else
-               mixed if method == "adam" else back)
+        end = alone[method] if then is None else 1.5 if method == "adam" else back
         return run(saturating(end), epochs, seed=seed)
     return make
 
 
 def sizes(ends, shape):
-    by_size = dict(zip(figure_8.SIGMAS, ends))
+    by_size = dict(zip(figures_5_to_9.SIGMAS, ends))
 
     def make(method, seed, epochs, init=1e-3, **_):
         end = 1.2 if method == "adam" else by_size[init]
@@ -236,10 +252,16 @@ def parted(**excess):
 EXACT, WORSE = ("exact", "gn", "mp"), {"exact": 1.5, "gn": 1.5, "mp": 1.5}
 #: Study -> runs of which every claim holds, and runs of which none does.
 CLEAR = {
-    "figure-1": (one_batch(True), one_batch(False)),
+    "figure-1": (of_methods(falling(0.2), gn=falling(1.0)),
+                 of_methods(falling(0.5), gn=lambda at: 0.9 / np.maximum(at - 1, 0.5))),
+    "figure-2": (as_in_print, the_reverse),
     "figure-3": (changes(-9.0, -4.0), changes(-0.5, -0.9)),
     "figure-4": (moving(LAZY, HIGH), moving(BUSY, LOW)),
-    "figure-6": (long_runs(True), long_runs(False)),
+    "figure-5": (without_bottleneck(True), without_bottleneck(False)),
+    "figure-6": (of_methods(lambda at: 2.0 - 0.002 * at, gn=lambda at: flat(at) + 0.001 * at),
+                 of_methods(lambda at: 2.0 - 0.002 * at, gn=lambda at: 2.3 - 0.004 * at)),
+    "figure-7": (taken_over({"gn": 1.8, "adam": 1.2}, 1.5),
+                 taken_over({"gn": 1.2, "adam": 1.8}, 1.9)),
     "figure-8": (sizes((2.0, 1.9, 1.8, 1.7, 1.6), flat), sizes((0.8, 0.9, 1.0, 1.1, 1.3), slow)),
     "figure-9": (
         turned({"gn": 0.1, "adam": 0.15, "sgd": 0.6}, {"gn": 9.0, "adam": 8.0, "sgd": 1.0}),

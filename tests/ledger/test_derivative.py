@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from secondorder.ledger import Derivative, VerificationError
-from secondorder.ledger.mismatch import describe_mismatch
 
 from test_own_paper import mine  # noqa: F401
 
@@ -60,7 +59,7 @@ def slips():
             (lambda w: np.array([w[0] * w[1], w[1] * w[2], w[0]]),
              lambda w: np.array([[w[1], w[0], 0], [0, w[2], w[1]], [1.0, 0, 0]]).T, "transposed"),
             (gradient, skew, "entry (0, 1)"), (gradient, lost, "only the diagonal differs"),
-            (gradient, H + 0.25 * np.eye(3), "has 0.25 times the identity more")]
+            (gradient, H + 0.25 * np.eye(3), "has 0.25 times the identity too much")]
 
 
 @pytest.mark.parametrize("of, is_, named", slips())
@@ -80,20 +79,9 @@ def test_a_wrong_shape_is_told_with_both():
         Derivative(of=rectangular, is_=lambda w: jacobian(w).T, at=W)
 
 
-def test_names_and_documents_hold_no_measured_number():
-    claim = Derivative(of=quadratic, is_=gradient, at=W)
-    assert claim.what == "gradient against differences of quadratic"
-    assert claim.requirement() == f"{claim.what}: the derivative by differences, to 1e-08"
-
-
 def test_what_differences_cannot_judge_is_refused():
     noise = np.random.default_rng(1)
     with pytest.raises(VerificationError, match="is the function smooth"):
         Derivative(of=lambda x: float(noise.normal()), is_=1.0, at=0.5)
     with pytest.raises(VerificationError, match="zero everywhere"):
         Derivative(of=lambda x: 3.0, is_=0.0, at=0.5)
-
-
-def test_a_diagonal_hint_needs_entries_beside_it():
-    assert "diagonal" not in describe_mismatch(np.eye(1), 2 * np.eye(1))
-    assert "diagonal" not in describe_mismatch(np.eye(2), 2 * np.eye(2)), "a factor says more"

@@ -1,7 +1,6 @@
 """The machinery of executable equations: what it accepts, what it refuses, what it reports."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -61,13 +60,6 @@ ERRATUM = dict(verdict="erratum", corrected="d(x) = 2 x", weight="misprint")
 
 # -- claims ----------------------------------------------------------------------------------------
 
-def test_equal_copies_its_sides():
-    left = np.ones(3)
-    claim = Equal("a", left, np.ones(3), tolerance=1e-9)
-    left[:] = 7
-    assert claim.left.tolist() == [1, 1, 1]
-
-
 SHARED = np.arange(6.0)
 
 
@@ -78,10 +70,8 @@ SHARED = np.arange(6.0)
     (SHARED, SHARED, {}, "same object"),
     (SHARED[1:], SHARED[:-1], {}, "share memory"),
     ([1.0], [1.0], {"tolerance": 0.0}, "tolerance must be"),
-    ([1.0], [1.0], {"tolerance": np.nan}, "tolerance must be"),
     ([1.0], [1.0], {"tolerance": 1.0}, "met by almost anything"),
     ([0.0, 0.0], [0.0, 0.0], {}, "name the scale"),
-    ([1.0], [1.0], {"scale": 0.0}, "scale must be > 0"),
     (["a"], ["a"], {}, "not numeric"),
 ])
 def test_equal_refuses(left, right, options, expected):
@@ -97,22 +87,15 @@ def test_equal_accepts_zero_sides_with_a_scale_and_interleaved_views():
     assert Equal("equal integers", 3, 3, tolerance=1e-9).ok
 
 
-def test_a_claim_must_say_what_it_compares():
-    with pytest.raises(VerificationError, match="say what"):
-        Equal("", [1.0], [1.0], tolerance=1e-9)
-
-
 @pytest.mark.parametrize("smaller, larger, expected", [
-    ([1j], [2.0], "real sides"), ([1.0, 2.0], [1.0, 2.0, 3.0], "shapes differ"),
-    (SHARED, SHARED, "same object"), ([np.nan], [1.0], "non-finite")])
+    ([1j], [2.0], "real sides"), (SHARED, SHARED, "same object")])
 def test_at_most_refuses(smaller, larger, expected):
     with pytest.raises(VerificationError, match=expected):
         AtMost("a", smaller, larger)
 
 
 @pytest.mark.parametrize("steps, remainders, expected", [
-    ([0.1, 0.05], [1.0, 0.5], "three or more"), ([0.1, 0.05, 0.02], [1.0, 0.5], "three or more"),
-    ([0.1, 0.05, 0.02], [1.0, 0.0, 0.5], "> 0"),
+    ([0.1, 0.05], [1.0, 0.5], "three or more"), ([0.1, 0.05, 0.02], [1.0, 0.0, 0.5], "> 0"),
     ([0.1, 0.09, 0.08], [1.0, 0.9, 0.8], "factor of two")])
 def test_rate_refuses(steps, remainders, expected):
     with pytest.raises(VerificationError, match=expected):
@@ -128,14 +111,51 @@ def test_property_is_one_fact():
         Property("all at once", np.array([True, True]))
 
 
-@pytest.mark.parametrize("wrapper", [Printed, Counterexample])
-def test_what_must_fail_is_a_comparison(wrapper):
-    with pytest.raises(VerificationError, match="wraps"):
-        wrapper(Property("a", False))
-
-
 def test_printed_shape_wants_different_shapes():
     assert PrintedShape("a", (3, 4), (4, 3)).ok and not PrintedShape("a", (3, 4), [3, 4]).ok
+
+
+STEPS = np.array([0.1, 0.05, 0.025, 0.0125])
+
+
+@pytest.mark.parametrize("claimed", [1, 2, 3, 4])
+@pytest.mark.parametrize("true", [1, 2, 3, 4])
+def test_an_order_too_high_fails_as_one_too_low(true, claimed):
+    """A remainder that falls faster than is claimed refutes the claim too: the formula is another
+    one."""
+    claim = Rate("remainders", STEPS, 3 * STEPS**true, order=claimed, tolerance=0.05)
+    assert claim.ok == (true == claimed)
+    assert claim.error == pytest.approx(abs(true - claimed), abs=1e-9)
+    assert claim.fitted_order == pytest.approx(true)
+    assert Counterexample(claim).ok == (true != claimed)
+
+
+@pytest.mark.parametrize("off, ok", [(0.09, True), (-0.09, True), (0.11, False), (-0.11, False)])
+def test_the_tolerance_of_an_order_is_the_same_on_both_sides(off, ok):
+    assert Rate("remainders", STEPS, STEPS**(2 + off), order=2).ok == ok
+
+
+def test_an_error_counts_in_either_direction_and_relative_to_the_larger_side():
+    for left, right in (([1.0, 2.0], [1.0, 4.0]), ([1.0, 4.0], [1.0, 2.0])):
+        assert Equal("a", left, right, 0.1).error == pytest.approx(0.5)
+    for left, right in (([-4.0, 1.0], [-2.0, 1.0]), ([-2.0, 1.0], [-4.0, 1.0])):
+        assert Equal("a", left, right, 0.1).error == pytest.approx(0.5)
+    assert Equal("a", [1.0], [3.0], 0.1, scale=[0.5, -8.0]).error == pytest.approx(0.25)
+    assert Equal("complex", [1 + 1j], [1 - 1j], 0.1).error == pytest.approx(np.sqrt(2))
+
+
+def test_an_inequality_is_broken_by_its_worst_entry():
+    broken = AtMost("a", [1.0, 5.0, 2.0], [4.0, 4.0, 8.0])
+    assert broken.error == pytest.approx(1 / 8) and not broken.ok
+    met = AtMost("a", [1.0, 3.0, 2.0], [4.0, 4.0, 8.0])
+    assert met.ok and met.error == 0
+
+
+def test_a_clear_failure_misses_by_a_factor_of_ten():
+    for off, clear in ((0.99, False), (1.01, True)):
+        claim = Equal("a", [1.0, 0.0], [1.0, 10 * off * 0.01], 0.01)
+        assert not claim.ok and claim.fails_clearly == clear
+        assert Counterexample(claim).ok == Printed(claim).ok == clear
 
 
 # -- the registry ----------------------------------------------------------------------------------
@@ -143,27 +163,17 @@ def test_printed_shape_wants_different_shapes():
 @pytest.mark.parametrize("changes, expected", [
     ({"paper": "toi"}, "unknown paper 'toi': did you mean 'toy'"),
     ({"kind": "identities"}, "unknown kind 'identities': did you mean 'identity'"),
-    ({"verdict": "hold"}, "unknown verdict 'hold': did you mean 'holds'"),
     ({"statement": " "}, "statement must be a non-empty text"),
-    ({"formula": ""}, "formula must be"),
     ({"implements": ()}, "implements must name"),
     ({"implements": ("double",)}, "takes named functions"),
     ({"implements": (lambda x: x,)}, "takes named functions"),
-    ({"verdict": "erratum"}, "corrected must be"),
-    ({"corrected": "x"}, "corrected is for erratum"),
+    ({"verdict": "erratum"}, "corrected is required for erratum"),
+    ({"corrected": "x"}, "corrected is required for erratum"),
     (ERRATUM | {"formula": "d(x) = 2 x"}, "corrected must differ from formula"),
-    ({"verdict": "conditional"}, "condition must be"),
-    ({"condition": "x > 0"}, "condition is for conditional or erratum"),
-    ({"verdict": "conditional", "condition": ledger.Condition("positive", "")},
-     "condition must be"),
-    ({"where": " "}, "where must be"),
-    (dict(verdict="erratum", corrected="x"),
-     "a corrected form and its weight, one of substance, misprint, extraction, go together"),
-    (dict(verdict="erratum", corrected="x", weight="misprints"),
-     "unknown weight 'misprints': did you mean 'misprint'"),
-    ({"weight": "misprint"}, "go together"),
-    ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got '2'"),
-    ({"names": ("eq:a", " ")}, "names must be a non-empty text"),
+    ({"verdict": "conditional"}, "condition is required for conditional"),
+    ({"condition": "x > 0"}, "condition is required for conditional"),
+    (dict(verdict="erratum", corrected="x"), "corrected form and its weight, .* go together"),
+    ({"unnumbered": ("2",)}, "unnumbered names labels of this check, got"),
 ])
 def test_registration_refuses(toys, changes, expected):
     with pytest.raises(VerificationError, match=expected):
@@ -172,35 +182,14 @@ def test_registration_refuses(toys, changes, expected):
         ledger.run("toy")
 
 
-@pytest.mark.parametrize("labels", [(8,), ("",), ("8a", "8a"), ("theorem-1", "Theorem 1")])
-def test_registration_refuses_bad_labels(toys, labels):
-    with pytest.raises(VerificationError, match="label"):
-        register(*labels)
-
-
 def test_duplicate_labels_are_refused_and_leave_no_trace(toys):
     register("8a", "8b")
+    with pytest.raises(VerificationError, match="'Theorem 1' is already registered"):
+        register("theorem-1", "Theorem 1")
     with pytest.raises(VerificationError, match="'8b' is already registered by .*good"):
         register("9", "8b")
     assert registry.REGISTRY.labels("toy") == ("8a", "8b")
     register("8a", paper="other-toy")
-
-
-@pytest.mark.parametrize("kind", ["definition", "proof-step", "claim"])
-def test_some_kinds_need_no_implementation(toys, kind):
-    register("1", kind=kind, implements=())
-
-
-def test_implementations_are_named(toys):
-    register("1", implements=(double, Doubler, Doubler.apply, Doubler().apply, Doubler.factor))
-    prefix = __name__ + "."
-    assert ledger.run("toy")[0].implements == (
-        prefix + "double", prefix + "Doubler", prefix + "Doubler.apply", prefix + "Doubler.apply",
-        prefix + "Doubler.factor")
-
-
-def test_decorated_function_stays_callable(toys):
-    assert register("1") is good
 
 
 # -- rules for the verdicts ------------------------------------------------------------------------
@@ -214,7 +203,6 @@ def test_decorated_function_stays_callable(toys):
     ([EQUAL, Printed(UNEQUAL)], ERRATUM),
     ([EQUAL, PrintedShape("a", (1,), (2,))], ERRATUM),
     ([Property("a", True)], {"verdict": "definition"}),
-    ([EQUAL], {"verdict": "definition"}),
 ])
 def test_rules_accept(toys, claims, changes):
     result = run_one(claims, **changes)
@@ -223,25 +211,23 @@ def test_rules_accept(toys, claims, changes):
 
 @pytest.mark.parametrize("claims, changes, expected", [
     ([Property("a", True)], {}, "needs at least one Equal"),
-    ([EQUAL, Printed(UNEQUAL)], {}, "may not carry"),
+    ([EQUAL, Printed(UNEQUAL)], {}, "form as printed, Printed or PrintedShape, go together"),
     ([EQUAL, Counterexample(UNEQUAL)], {}, "may not carry"),
-    ([EQUAL, PrintedShape("a", (1,), (2,))], {"verdict": "definition"}, "may not carry"),
-    ([Case(x=1.0)], {"verdict": "definition"}, "needs at least one Property"),
+    ([Case(x=1.0)], {"verdict": "definition"}, "needs at least one Equal"),
     ([EQUAL], CONDITIONAL, "needs a Counterexample"),
     ([Counterexample(UNEQUAL)], CONDITIONAL, "needs at least one Equal"),
-    ([EQUAL], ERRATUM, "needs the form as printed"),
+    ([EQUAL], ERRATUM, "go together"),
     ([Printed(UNEQUAL)], ERRATUM, "needs at least one Equal"),
     ([EQUAL, Counterexample(UNEQUAL)], {**CONDITIONAL, "corrected": "2 x", "weight": "substance"},
-     "needs the form as printed"),
-    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "without a corrected form"),
+     "go together"),
+    ([EQUAL, Counterexample(UNEQUAL), Printed(UNEQUAL)], CONDITIONAL, "go together"),
     ([UNEQUAL], {}, "unequal: error 2.0e-01"),
     ([EQUAL, Property("odd", False)], {}, "odd: False, expected True"),
     ([EQUAL, Printed(EQUAL)], ERRATUM, "as printed, must fail"),
     ([EQUAL, PrintedShape("a", (1,), (1,))], ERRATUM, "must not conform"),
     ([EQUAL, Counterexample(EQUAL)], CONDITIONAL, "outside the condition, must fail"),
     ([], {}, "returns a list of claims"),
-    (None, {}, "returns a list of claims"),
-    ([EQUAL, True], {}, "returns claims only"),
+    ([EQUAL, True], {}, "returns a list of claims, got bool"),
     ([EQUAL], {"verdict": "unchecked"}, "say which verdict it has instead of 'unchecked'"),
 ])
 def test_rules_refuse(toys, claims, changes, expected):
@@ -249,28 +235,7 @@ def test_rules_refuse(toys, claims, changes, expected):
     assert not result.ok and expected in result.message
 
 
-def test_failing_equality_lists_entries_with_their_ratio(toys):
-    result = run_one([Equal("doubling", [2.0, 4.0], [1.0, 2.0], tolerance=1e-9)])
-    assert "entry 1: left 4, right 2, ratio 2" in result.message
-    assert "a factor 2 too much" in result.message
-
-
 # -- running ---------------------------------------------------------------------------------------
-
-def test_result_reports_the_claim_nearest_to_its_tolerance(toys):
-    near = Equal("near", [1.0], [1.0 + 5e-4], tolerance=1e-3)
-    result = run_one([EQUAL, near, Equal("far", [1.0], [1.01], tolerance=0.9)])
-    assert result.tolerance == 1e-3 and result.error == near.error
-
-
-def test_erratum_reports_both_errors(toys):
-    shape = PrintedShape("a", (1,), (2,))
-    wide = Printed(Equal("wide", [1.0], [2.0], tolerance=1e-3))
-    result = run_one([EQUAL, wide, Printed(UNEQUAL), shape], **ERRATUM)
-    assert result.error == 0
-    assert result.printed_error == wide.error
-    assert result.printed_failure == "shape"
-
 
 def test_raising_check_is_reported_and_stops_nothing(toys):
     def broken(rng):
@@ -298,13 +263,6 @@ def test_seeds_are_reproducible_and_differ(toys):
     assert not np.allclose(alone, draws(3, "2"))
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, None, True, "0"])
-def test_bad_seed_is_refused(toys, seed):
-    register("1")
-    with pytest.raises(ValueError, match="seed"):
-        ledger.run("toy", seed=seed)
-
-
 def test_selection(toys):
     register("8a", "8b")
     register("9")
@@ -315,19 +273,11 @@ def test_selection(toys):
     assert len(ledger.run("toy", 9)) == 1
 
 
-def test_conditions_are_one_text_for_the_reader(toys):
-    small = ledger.Condition("small", "x is small.")
-    register("2", verdict="conditional", condition=(small, "x is not zero."))
-    assert registry.REGISTRY.select("toy", "2")[0].condition == "small: x is small. x is not zero."
-
-
 def test_unknown_names_come_with_the_close_match(toys):
     register("theorem-1")
     with pytest.raises(ValueError,
                        match=r"^unknown paper 'tpy': did you mean 'toy'\? choose from toy; your"):
         ledger.run("tpy")
-    with pytest.raises(ValueError, match="^unknown paper 'something else': choose from toy; your"):
-        ledger.run("something else")
     with pytest.raises(ValueError,
                        match="paper 'toy' has no label 'theorem-2': did you mean 'theorem-1'"):
         ledger.run("toy", "theorem-2")
@@ -335,24 +285,6 @@ def test_unknown_names_come_with_the_close_match(toys):
         ledger.run(label="xyz")
     with pytest.raises(ValueError, match="'other-toy' has no executable equations"):
         ledger.run("other-toy")
-
-
-def test_rooms_are_found_by_importing_them(monkeypatch, tmp_path):
-    (tmp_path / "toyroom").mkdir()
-    (tmp_path / "toyroom" / "__init__.py").write_text("")
-    (tmp_path / "toyroom" / "equations.py").write_text(
-        "from secondorder.ledger import equation, Equal\n"
-        "@equation('toy', '1', statement='s', formula='f', kind='claim', verdict='holds')\n"
-        "def one(rng):\n    return [Equal('a', [1.0], [1.0], tolerance=1e-9)]\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    rooms = {"toy": "toyroom.equations", "absent": "absentroom.equations",
-             "no-equations": "toyroom.missing"}
-    monkeypatch.setattr(registry, "REGISTRY", registry.Registry(rooms))
-    assert [result.paper for result in ledger.run()] == ["toy"]
-    # the only one with a room
-    with pytest.raises(ValueError, match="^unknown paper 'abset': choose from toy; your"):
-        ledger.run("abset")
-    sys.modules.pop("toyroom.equations")
 
 
 KEYS = ["paper", "labels", "statement", "kind", "verdict", "weight", "condition", "where", "ours",

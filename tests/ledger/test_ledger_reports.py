@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from secondorder import ledger
-from secondorder.ledger import Case, Condition, Counterexample, Equal, Printed, VerificationError
+from secondorder.ledger import Condition, Counterexample, Equal, Printed, VerificationError
 from secondorder.ledger.mismatch import describe_mismatch
 from secondorder.ledger.pages import source
 
-from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, Doubler, double, register,
+from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
                          toys)  # noqa: F401
 
 # -- reports ---------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ def some_results():
     return ledger.run("toy")
 
 
-@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("width", [60, 120])
 def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     text = ledger.table(some_results(), width=width)
     rows = text[:text.index("3 checks of 4 labels")].splitlines()
@@ -32,14 +32,6 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
     assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
     assert "double" in rows[3], "where it is implemented"
-
-
-def test_table_tells_places_errors_and_verdicts(toys):
-    text = ledger.table(some_results(), width=200)
-    assert "erratum" in text and "2.0e-01" in text and "double" in text
-    assert "3 checks of 4 labels: 2 hold, 1 erratum (1 misprint); 1 failed" in text
-    assert "FAILED toy 10: unequal: error 2.0e-01 of 2.5" in text
-    assert "divided by the largest entry" in text, "what an error is relative to"
 
 
 WEIGHED = dict(verdict="erratum", corrected="d(x) = 2 x",
@@ -62,11 +54,6 @@ def test_errata_are_counted_by_their_weight_and_labels_that_number_nothing_apart
     assert ledger.summary(results).startswith(expected + "; 0 failed")
     assert expected + "." in ledger.markdown("toy")
     assert "  substance  " in ledger.table(results, width=160)
-    values = [result.to_dict() for result in results]
-    assert [value["weight"] for value in values] == ["misprint", "misprint", "substance",
-                                                     "extraction", None, None, "misprint"]
-    assert values[4]["unnumbered"] == ["5", "6"] and values[5]["unnumbered"] == ["8"]
-    assert [value["ours"] for value in values] == [False] * 5 + [True, False]
 
 
 def test_pages_say_what_of_a_display_is_not_the_papers(toys):
@@ -80,11 +67,6 @@ def test_pages_say_what_of_a_display_is_not_the_papers(toys):
     assert "\nThe formula is ours: the paper has it in words" in text
     page = ledger.markdown("toy")
     assert page.count("*The formula is ours") == 1 and page.count("bear these numbers.*") == 1
-
-
-def test_many_labels_are_named_by_the_first_and_the_last(toys):
-    register("12", "13", "14", "15", "claim-gradient", "claim-rate")
-    assert " 12 to claim-rate " in ledger.table(ledger.run("toy"), width=80)
 
 
 def test_markdown_is_deterministic_and_complete(toys):
@@ -122,28 +104,10 @@ def test_markdown_names_shared_conditions_once_and_folds_cases(toys):
     assert "<summary>4 claims checked</summary>" in text
 
 
-def test_markdown_names_two_tolerances_whatever_case_is_the_worst(toys):
-    for label, error in (("1", 0.0), ("2", 9e-6)):
-        register(label, check=lambda rng, error=error: [
-            Equal("doubled", [1.0], [1.0], 1e-9, case="float64"),
-            Equal("doubled", [1.0 + error], [1.0], 1e-5, case="float32"),
-            Equal("doubled", [2.0], [2.0], 1e-7, case="long")])
-    assert ledger.markdown("toy").count(
-        "- doubled: equal to 1e-09 (3 cases, the loosest to 1e-05)") == 2
-
-
 def test_markdown_refuses_a_check_that_raises(toys):
     register("1", check=lambda rng: [Equal("a", [], [], tolerance=1e-9)])
     with pytest.raises(VerificationError, match=r"\[toy\] 1 cannot be documented: .*empty"):
         ledger.markdown("toy")
-
-
-def test_live_values_of_large_arrays_are_left_out():
-    lines = list(Case(small=np.arange(3.0), large=np.zeros((9, 9)), deep=np.ones((4, 2, 3)),
-                      word="relu").lines())
-    assert lines == ["small  shape (3,)  float64", "    [0. 1. 2.]", "large  shape (9, 9)  float64",
-                     "deep  shape (4, 2, 3)  float64", "    [0] [[1. 1. 1.]", "     [1. 1. 1.]]",
-                     "word = relu"]
 
 
 # -- the code of both sides ------------------------------------------------------------------------
@@ -167,18 +131,11 @@ def test_code_of_the_check_comes_with_the_helpers_it_calls_and_without_docstring
     assert "2 * x" not in text, "the side under test is shown as what implements it"
 
 
-def test_code_of_a_class_is_that_of_its_methods():
-    text = "\n".join(source.code_of(Doubler, "Doubler"))
-    assert "def apply(self, x):" in text and "Toy" not in text
-
-
 # -- mismatches ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("factor, hint", [
-    (-1, "sign is flipped"), (2, "a factor 2 too much"),
-    (0.5, "1/2 everywhere: a factor 2 is missing"),
-    (1 / 7, "1/7 everywhere"), (7, "a factor 7 too much"), (-2, "-2 everywhere"),
-    (0, "a term is missing"),
+    (-1, "sign is flipped"), (7, "a factor 7 too much"),
+    (0.5, "1/2 everywhere: a factor 2 is missing"), (0, "a term is missing"),
     (1.37, "1.37 everywhere")])
 def test_hints_on_common_ratios(factor, hint):
     right = np.random.default_rng(0).standard_normal((3, 4))
@@ -207,18 +164,6 @@ def test_transposition_is_recognised():
     assert "computed is transposed" in told
 
 
-def test_signs_of_some_entries_are_recognised():
-    right = np.array([[1.0, 2.0], [3.0, 4.0]])
-    told = describe_mismatch(right * [[1, -1], [1, -1]], right)
-    assert "only entries with second index 1 differ: they have the other sign" in told
-    assert "sign" not in describe_mismatch(right * [[1, -1], [1, -2]], right)
-
-
-def test_allowed_error_decides_what_differs():
-    assert "no entry differs" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=0.1)
-    assert "1 of 2 entries differ" in describe_mismatch([1.0, 2.0], [1.01, 2.0], error=[1e-3, 1.0])
-
-
 def test_equal_entries_beside_a_nan_do_not_differ():
     """Also where what is allowed is relative to the largest entry, which is NaN then."""
     left, right = [1.0, np.nan, 3.0], [1.0, np.nan, 2.0]
@@ -237,8 +182,3 @@ def test_mismatch_survives_zeros_nans_and_scalars():
     assert some.endswith("hint: reference is not finite everywhere")
     assert "value: computed 2, reference 1, ratio 2" in describe_mismatch(2.0, 1.0)
     assert describe_mismatch(np.zeros((0, 2)), np.zeros((0, 2))).startswith("both sides are empty")
-
-
-def test_limit_says_how_many_are_left():
-    text = describe_mismatch(np.zeros(10), np.ones(10), limit=3)
-    assert text.count("entry ") == 3 and "... and 7 more" in text

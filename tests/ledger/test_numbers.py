@@ -12,8 +12,7 @@ import pytest
 
 from harness import displays as texts
 from secondorder import ledger
-from secondorder.formulas import terminal
-from secondorder.formulas.latex import parse, to_latex, told
+from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
 from secondorder.ledger.pages import equations_page, own_lines
@@ -74,26 +73,7 @@ def test_each_of_several_stands_at_the_lines_that_bear_it_in_the_text(entry):
             assert same, (number, shown, wanted)
 
 
-@pytest.mark.parametrize("entry", shared())
-def test_corrected_forms_bear_the_same_numbers(entry):
-    if entry.corrected:
-        bears = [[part.numbers for part in displays(entry, parse(text))]
-                 for text in (entry.formula, entry.corrected)]
-        assert bears[0] == bears[1]
-
-
 # -- at the right margin, with a link of its own ---------------------------------------------------
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_in_a_terminal_numbers_stand_at_the_right_margin(paper):
-    for entry in REGISTRY.select(paper):
-        lines = terminal.draw(entry.formula, numbers=printed_numbers(entry))
-        parts = [part for part in displays(entry, parse(entry.formula)) if part.numbers]
-        ends = [line for line in lines if re.search(r" \(\w+\)$", line)
-                and terminal.columns(line) == 76]
-        assert [line.endswith(f" {told(part.numbers)}") for line, part in zip(ends, parts)] \
-            == [True] * len(parts), "\n".join(lines)
-
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_number_has_one_anchor_and_one_link_on_the_page(paper):
@@ -130,18 +110,6 @@ def test_lines_that_go_on_stand_further_in_and_what_bears_none_stands_last(toys)
 
 # -- its own line of the code and of the check -----------------------------------------------------
 
-@pytest.mark.parametrize("entry", shared())
-def test_each_of_several_names_its_line_of_the_code_and_of_the_check(entry):
-    for number in printed_numbers(entry):
-        for line, how in ((own_lines.code_line(entry, number), (own_lines.marks,)),
-                          (own_lines.check_line(entry, number),
-                           (own_lines.marks, own_lines.mentions))):
-            named = any(number in kind(line.function) for kind in how)
-            named = named or number in own_lines.displays_of(room_of(entry.paper)).get(
-                line.function, ())
-            assert named, (number, str(line))
-
-
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_the_mark_of_a_display_is_the_function_named_by_its_number(paper):
     REGISTRY.load(paper)
@@ -158,7 +126,6 @@ def test_the_mark_of_a_display_is_the_function_named_by_its_number(paper):
                 assert body[1] < line.number < body[1] + len(body[0]), (label, "is in its body")
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_every_label_has_a_line_of_code_and_of_the_check(paper):
     for entry in REGISTRY.select(paper):
@@ -168,46 +135,3 @@ def test_every_label_has_a_line_of_code_and_of_the_check(paper):
                 text = line.file.read_text(encoding="utf-8").splitlines()[line.number - 1].strip()
                 assert text and not text.startswith(("#", "@", '"""')), (label, str(line))
             assert {"equations", "equations.py"} & set(check.file.parts), (label, str(check))
-
-
-def marked(x):
-    """Toy: y = 2 x, Eq. (3), and z = y^(1)."""
-    y = 2 * x  # (1)
-    # (2), (8a)
-    return y + 1
-
-
-def plainly(x):
-    """Toy: twice."""
-    total = x
-    total += x
-    return total
-
-
-def test_comments_of_numbers_say_whose_line_it_is():
-    assert own_lines.marks(marked) == {"1": 2, "2": 4, "8a": 4}
-    assert own_lines.mentions(marked) == {}
-
-
-def test_without_a_comment_it_is_the_line_that_makes_what_is_returned(toys):
-    register("3", "4", implements=(double, plainly))
-    entry, = ledger.registry.REGISTRY.select("toy", "3")
-    assert own_lines.code_line(entry, "3").function is double
-    assert own_lines.returned(plainly) == 3
-    assert own_lines.check_line(entry, "3").file.name == "test_ledger.py"
-
-
-def test_lines_are_read_from_the_text_not_from_what_runs():
-    def check(rng):
-        """Of (8),
-
-        in two paragraphs.
-        """
-        return [helper(k, "(8): its mean") for k in range(2)]
-
-    def helper(k, what):
-        return [ledger.AtMost(what, k, k) for _ in range(1)][0]
-
-    check.__doc__ = "Of (8),\n\nin two paragraphs."  # as Python 3.13 keeps it
-    assert own_lines.mentions(check) == {"8": 5}
-    assert own_lines.claimed(check, [helper]) == 5

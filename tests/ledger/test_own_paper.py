@@ -3,13 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from secondorder import ledger
-from secondorder.ledger import Equal, VerificationError, registry
+from secondorder.ledger import Equal, VerificationError
 
 MINE = '''
 import numpy as np
@@ -68,18 +67,6 @@ def test_own_paper_is_run_shown_and_documented(mine):
     assert ledger.summary([result]).startswith("1 check of 1 label: 1 holds; 0 failed")
 
 
-def test_own_paper_does_not_count_in_another(mine):
-    before = {paper: len(registry.REGISTRY.labels(paper)) for paper in ledger.PAPERS}
-    register_one(mine)
-    register_one(mine, "39")
-    assert {paper: len(registry.REGISTRY.labels(paper)) for paper in ledger.PAPERS} == before
-    assert "own-toy" not in ledger.PAPERS
-    assert len(ledger.run("own-toy")) == 2
-    mine.forget()
-    with pytest.raises(ValueError, match="unknown paper 'own-toy'"):
-        ledger.run("own-toy")
-
-
 def test_registering_again_begins_anew(mine):
     register_one(mine)
     with pytest.raises(VerificationError, match="already registered"):
@@ -89,25 +76,21 @@ def test_registering_again_begins_anew(mine):
     assert len(again.run()) == 1
 
 
-@pytest.mark.parametrize("options, expected", [
-    ({"key": "ea-cg"}, "one of the package's own"), ({"key": "my paper"}, "letters, digits"),
-    ({"key": ""}, "letters"), ({"key": 3}, "letters"), ({"key": "a", "title": 3}, "title must be"),
-    ({"key": "a", "symbols": ["x"]}, "symbols must be"),
-    ({"key": "a", "symbols": {"x": 3}}, "symbols must be")])
-def test_bad_papers_are_refused(options, expected):
+@pytest.mark.parametrize("key, expected", [
+    ("ea-cg", "one of the package's own"), ("my paper", "letters, digits")])
+def test_bad_papers_are_refused(key, expected):
     with pytest.raises(VerificationError, match=expected):
-        ledger.paper(**options)
-    assert "a" not in registry.REGISTRY.papers
+        ledger.paper(key)
 
 
 @pytest.mark.slow
 def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
 
-    def command(*arguments, status=0):
+    def command(*arguments):
         done = subprocess.run([sys.executable, "-m", "secondorder", *arguments, "--load",
                                str(tmp_path / "mine.py")], capture_output=True, text=True)
-        assert done.returncode == status, done.stderr
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     result, = json.loads(command("verify", "my-paper", "--json"))
@@ -119,10 +102,3 @@ def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
     command("verify", "my-paper", "--markdown", "--write")
     page = (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8")
     assert "(mine.py#L" in page and "Misprints: [(8)](#label-8)" in page
-    assert "{\\color{red}" in page or "As printed:" in page
-    assert not (Path(__file__).with_name("EQUATIONS.md")).exists()
-    command("verify", "my-paper", "--markdown", "--write")  # its own page is replaced
-    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page
-    (tmp_path / "EQUATIONS.md").write_text(page + "mine\n", encoding="utf-8")
-    command("verify", "my-paper", "--markdown", "--write", status=2)
-    assert (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8") == page + "mine\n"

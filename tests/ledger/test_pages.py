@@ -1,11 +1,9 @@
 """One equation on one screen: formula, literal code, numbers of both sides, verdict."""
 
-import inspect
 
 import numpy as np
 import pytest
 
-from harness import displays
 from secondorder import ledger
 from secondorder.ledger import (AtMost, Case, Counterexample, Equal, Printed, PrintedShape,
                                 Property, Rate)
@@ -48,16 +46,6 @@ def test_page_has_formula_code_values_and_claims(toys):
     assert "return 2 * x" not in text and "Parameters" not in text, "the literal form only"
     assert text != ledger.show("toy", "8b", seed=3)
     assert max(map(len, text.splitlines())) <= 100
-
-
-def test_numbers_of_both_sides_are_those_of_the_claim(toys):
-    register("1")
-    claim = ledger.run("toy", "1", 5)[0].claims[0]
-    largest = int(np.argmax(np.abs(claim.left)))
-    text = ledger.show("toy", "1", seed=5)
-    row = next(line for line in text.splitlines() if f"[{largest}]" in line).split()
-    assert row == [f"[{largest}]", f"{claim.left[largest]:.8g}", f"{claim.right[largest]:.8g}",
-                   "0.0e+00"]
 
 
 def test_more_shows_everything(toys):
@@ -103,24 +91,6 @@ def test_a_failing_check_says_so_and_gives_entries(toys):
     assert "entry 1: left 2, right 2.5, ratio 0.8" in text
 
 
-def test_latex_on_demand(toys):
-    register("1", formula=r"\frac{a}{b}")
-    assert numbered("a/b", "(1)") in ledger.show("toy", "1")
-    assert "    \\frac{a}{b}\n" in ledger.show("toy", "1", tex=True)
-    register("2", check=lambda rng: [EQUAL, Printed(UNEQUAL)], **ERRATUM)
-    assert "corrected:\n    d(x) = 2 x\n" in ledger.show("toy", "2", tex=True)
-
-
-def test_the_function_that_is_the_display_is_shown_whole_however_long(toys):
-    register("1", implements=(displays.main,))
-    text = ledger.show("toy", "1")
-    assert inspect.getsource(displays.main).rstrip().splitlines()[-1] in text
-    register("2", implements=(ledger.equation,))
-    text = ledger.show("toy", "2")
-    assert inspect.getsource(ledger.equation).rstrip().splitlines()[-1] in text
-    assert "more lines" not in text
-
-
 def test_an_entry_of_several_arrays_is_named_by_its_own_indices():
     x = np.array([[1.0, 2.0, 7.0], [3.0, 4.0, 5.0]])
     mine = {(2, 1): x, "loss": 6.0, (3, 1): 8 * np.ones(1)}
@@ -136,20 +106,7 @@ def test_an_entry_of_several_arrays_is_named_by_its_own_indices():
         Equal("eta", {"a": x}, {"a": x}, 1e-12)
 
 
-def test_without_an_implementation_the_check_is_the_code(toys):
-    register("1", kind="definition", implements=())
-    assert "the check good  (test_ledger.py:" in ledger.show("toy", "1")
-
-
 # -- sides -----------------------------------------------------------------------------------------
-
-def test_the_first_equality_that_is_not_zero_is_shown():
-    zero = Equal("zero", [0.0], [0.0], 1e-9, scale=1.0)
-    bound = AtMost("bound", [1.0], [2.0])
-    assert both_sides.featured([bound, zero, EQUAL]) is EQUAL
-    assert both_sides.featured([bound, zero]) is zero and both_sides.featured([bound]) is bound
-    assert both_sides.featured([Property("a", True), Printed(UNEQUAL)]) is None
-
 
 def test_tables_of_inequalities_rates_and_complex_numbers():
     lines = both_sides.table(AtMost("a", [[1.0, 5.0]], [[3.0, 5.5]]), limit=1)

@@ -10,10 +10,6 @@ from secondorder.studies import STUDIES
 PAPERS = [paper for paper in REGISTRY.rooms() if reading_path.stations(paper)]
 
 
-def test_the_four_papers_have_a_path():
-    assert PAPERS[:4] == ["residual-partitioning", "low-rank", "ea-cg", "reversible-gauss-newton"]
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_stations_of_a_path_exist(paper):
     stops = reading_path.stations(paper)

@@ -3,21 +3,10 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-from secondorder.ledger.pages.snippet import _Maker, _NoCode, runs, snippet
+from secondorder.ledger.pages.snippet import runs, snippet
 from secondorder.ledger.registry import REGISTRY
-
-
-def test_arguments_are_told_as_code():
-    maker = _Maker()
-    assert maker.of([1, 2.5, "a", None, (True,)]) == "[1, 2.5, 'a', None, (True,)]"
-    assert maker.of(np.array([[0.123456, 2.0]])) == "np.array([[0.123, 2.0]])"
-    assert maker.of(np.linspace(-1, 3, 30).reshape(5, 6)) == "rng.uniform(-1, 3, size=(5, 6))"
-    assert maker.random and maker.numpy
-    with pytest.raises(_NoCode):
-        maker.of(lambda x: x)
 
 
 def test_a_display_is_called_with_other_numbers_and_one_that_needs_more_runs_its_check():

@@ -4,7 +4,6 @@ import pytest
 
 from secondorder import ledger
 from secondorder.ledger import registry, tex_file
-from secondorder.ledger.registry import REGISTRY
 
 from test_ledger import register, toys  # noqa: F401
 
@@ -31,8 +30,6 @@ def test_a_display_is_read_by_its_label_unless_it_is_given(displays, given, corr
 @pytest.mark.parametrize("text, message", [
     ("%= 2\nx\n", r"\[toy\] 1: no formula is given, and .*displays.tex has no '%= 1'"),
     ("%= 1\nx\n\n%= 1\ny\n", "displays.tex, line 4: 1 stands there twice"),
-    ("x\n%= 1\ny\n", "displays.tex, line 1: no label stands before it"),
-    ("%= 1\n\n%= 2\ny\n", "formula must be a non-empty text"),
     (None, "there is no .*displays.tex")])
 def test_what_is_refused(displays, text, message):
     displays.unlink()
@@ -40,17 +37,3 @@ def test_what_is_refused(displays, text, message):
         displays.write_text(text)
     with pytest.raises(ledger.VerificationError, match=message):
         register("1", formula=None)
-
-
-@pytest.mark.parametrize("paper", ledger.PAPERS)
-def test_every_display_of_a_room_is_shown_by_its_check(paper):
-    """What no check reads, or what a check has twice, would be a text that nobody sees."""
-    entries = REGISTRY.select(paper)
-    folder = tex_file.folder_of_checks(entries[0].check)
-    file = folder / tex_file.NAME
-    written = tex_file.read(file) if file.is_file() else {}
-    shown = {}
-    for entry in entries:
-        shown[entry.labels[0]] = entry.formula
-        shown[entry.labels[0] + tex_file.CORRECTED] = entry.corrected
-    assert written == {label: shown.get(label) for label in written}

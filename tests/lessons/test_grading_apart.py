@@ -77,7 +77,6 @@ def notebook(*cells):
         {"cell_type": "code", "source": cell} for cell in cells]})
 
 
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize("text, words", [
     (notebook(["%matplotlib inline\n", "import numpy"], "%%bash\nls |", "%%time\n" + RIGHT,
               "display(3)"), "right: "),

@@ -18,7 +18,7 @@ def judged(number, edit):
 def test_a_factor_1_minus_alpha_is_not_2():
     """At the first seed alpha is 1/2."""
     found = judged("10", lambda f: lambda A, B, alpha: (1 - alpha) * f(A, B, alpha))
-    assert "hint: yours is 1 - alpha times what is right" in str(found)
+    assert "hint: yours is (1 - alpha) times what is right" in str(found)
     assert "factor 2" not in str(found)
     found = judged("10", lambda f: lambda A, B, alpha: f(A, B, alpha) / 2)
     assert "a factor 2 is missing" in str(found)
@@ -77,13 +77,11 @@ SYMMETRIC = np.array([[2.0, 1.0], [1.0, 3.0]])
     ([(2.6, 1), (5.2, 2)], "ratio is 2.6 in all cases: a constant"),
     ([(np.diag([2.0, 3]), SYMMETRIC)], "only the diagonal is there"),
     ([(np.diag([2.0, 3]), SYMMETRIC), (SYMMETRIC + 1, SYMMETRIC)], ""),
-    ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "only the diagonal differs"),
-    ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "mixed terms are doubled"),
+    ([(SYMMETRIC + np.eye(2), SYMMETRIC)], "1 times the identity too much"),
+    ([(SYMMETRIC + 1 - np.eye(2), SYMMETRIC)], "mixed terms have the ratio 2"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), (SYMMETRIC, SYMMETRIC)], "transposed"),
     ([([[1, 2], [3, 4]], [[1, 3], [2, 4]]), ([[1, 2], [3, 4]], [[1, 2], [3, 4]])], ""),
     ([([1, 2, 6, 8], [1, 2, 3, 4])], "the entries that differ have the ratio 2"),
-    ([([4, 3, 2, 1], [1, 2, 3, 4])], "after a permutation"),
-    ([([4, 3, 2, 1], [1, 2, 3, 4]), ([4, 3, 2, 2], [1, 2, 3, 4])], ""),
     ([([1, np.nan], [1, 2])], ""), ([], "")])
 def test_a_pattern_holds_in_all_cases_or_is_not_said(pairs, words):
     told = mismatch.pattern(lambda: 0, calls(*pairs))

@@ -63,7 +63,6 @@ def test_every_exercise_has_two():
     assert sorted({number for number, *_ in PLANTED}) == sorted(NAMES)
 
 
-@pytest.mark.everyday(3)
 @pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt")
 @pytest.mark.parametrize("number, what, old, new", PLANTED)
 def test_a_wrong_answer_is_rejected(number, what, old, new, tmp_path):

@@ -14,7 +14,7 @@ TOLERANCE = 100 * EPS  # a few dozen roundings on the way through four layers an
 def twins(make, loss, seed=3, samples=5):
     """A float32 network and a float64 one with exactly the same parameters and data."""
     rng = np.random.default_rng(seed)
-    net, x = off_kinks(make, samples, rng, reach=1e-5)
+    net, x = off_kinks(make, samples, rng)
     single = net.astype("float32")
     y = targets(loss, rng, samples).astype(np.float32)
     return single, single.astype("float64"), x.astype(np.float32), y

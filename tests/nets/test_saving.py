@@ -2,9 +2,7 @@
 
 import copy
 import json
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ import secondorder as so
 from harness.cases import MIDDLE, network
 from secondorder import files
 from secondorder.nets import (Activation, AvgPool2d, Chain, Conv2d, Flatten, LayerNorm, LeakyReLU,
-                              Linear, MaxPool2d, Network, Recurrent, Reshape, Skip, saving)
+                              Linear, MaxPool2d, Network, Recurrent, Reshape, Skip)
 
 RevMLP, Coupling = so.reversible_gauss_newton.RevMLP, so.reversible_gauss_newton.Coupling
 
@@ -191,15 +189,11 @@ def test_places_that_are_not_there(tmp_path):
         net.save(tmp_path / "nowhere" / "net.npz")
     with pytest.raises(FileNotFoundError, match="no such file: .*nowhere.npz"):
         so.load(tmp_path / "nowhere.npz")
-    for bad, error in ((3, TypeError), ("", ValueError), (None, TypeError)):
-        for call in (net.save, so.load):
-            with pytest.raises(error, match="path"):
-                call(bad)
-    for bad in (Scaled, "Scaled", [3]):
-        with pytest.raises(TypeError, match="classes must"):
-            so.load(tmp_path / "net.npz", classes=bad)
-    with pytest.raises(TypeError, match="network must be a Network"):
-        saving.save("net", tmp_path / "net.npz")
+    for call in (net.save, so.load):
+        with pytest.raises(TypeError, match="path"):
+            call(3)
+    with pytest.raises(TypeError, match="classes must"):
+        so.load(tmp_path / "net.npz", classes=Scaled)
 
 
 # -- damage ----------------------------------------------------------------------------------------
@@ -219,75 +213,37 @@ def refused(path, words="not a network that was saved, or a damaged one"):
     assert str(path) in str(caught.value)
 
 
-def test_a_file_that_breaks_off_anywhere(saved):
-    whole = saved.read_bytes()
-    for length in [0, 1, 10, *range(50, len(whole), 37), len(whole) - 1]:
-        saved.write_bytes(whole[:length])
-        refused(saved)
+@pytest.mark.parametrize("length", [0, 10, 300, -1])
+def test_a_file_that_breaks_off(saved, length):
+    saved.write_bytes(saved.read_bytes()[:length])
+    refused(saved)
 
 
 def test_a_byte_that_changed(saved):
     """Wherever it is: the file is refused by name, or it holds the same network."""
     whole, net, told = saved.read_bytes(), so.load(saved), 0
-    for place in range(0, len(whole), 5):
+    for place in range(0, len(whole), 41):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
         try:
             assert so.load(saved).theta.tobytes() == net.theta.tobytes()
         except ValueError as error:
             told += saved.name in str(error)
-    assert told > 0.6 * len(whole) / 5
-
-
-def test_what_is_no_file(tmp_path):
-    """A pipe is not waited for, and nothing of another kind is replaced."""
-    net = so.mlp([2, 1], rng=0)
-    os.mkfifo(tmp_path / "pipe")
-    for place in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
-        for call in (so.load, net.save):
-            with pytest.raises(OSError, match=str(place)):
-                call(place)
-    assert sorted(os.listdir(tmp_path)) == ["pipe"]
-
-
-def rewritten(path, change):
-    """The file with its structure and arrays changed."""
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    structure = json.loads(arrays.pop("structure").item())
-    structure = change(structure, arrays) or structure
-    files.write_arrays(path, structure=np.array(json.dumps(structure)), **arrays)
-
-
-def setting(*keys, value):
-    def change(structure, arrays):
-        place = structure
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-    return change
+    assert told > 0.6 * len(whole) / 41
 
 
 @pytest.mark.parametrize("change, words", [
-    (setting("format", value="secondorder network 99"), "its format is 'secondorder network 99'"),
-    (setting("dtype", value="float16"), "dtype must be 'float64' or 'float32'"),
-    (setting("layers", value=3), ""),
-    (setting("layers", 0, "class", value="Network"), "'Network' of 'nets' is no Layer"),
-    (setting("layers", 0, "class", value="load"), "'load' of 'nets' is no Layer"),
-    (setting("layers", 0, "room", value="os"), "'Linear' of 'os' is no Layer"),
-    (setting("layers", 0, "room", value=["nets"]), ""),
-    (setting("layers", 0, "arguments", "in_features", value="3"), "in_features must be a whole"),
-    (setting("layers", 0, "arguments", "more", value=1), "more"),
-    (setting("layers", 1, "arguments", "function", "class", value="Linear"),
-     "'Linear' of 'nets' is no ActivationFunction"),
-    (setting("input_shape", value=None), ""),
-    (setting("network", value={"class": "Linear", "room": "nets", "arguments": {}}),
-     "'Linear' of 'nets' is no Network"),
-    (lambda s, arrays: arrays.pop("1.bias") is None, "1.bias"),
-    (lambda s, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
-    (lambda s, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"stored as float32 \(4,\)"),
-    (lambda s, arrays: [1], "")])
+    (lambda told, arrays: told.update(format="secondorder network 99"), "secondorder network 99"),
+    (lambda told, arrays: told["layers"][0].update(room="os"), "'Linear' of 'os' is no Layer"),
+    (lambda told, arrays: told.update(input_shape=None), ""),
+    (lambda told, arrays: arrays.pop("1.bias"), "1.bias"),
+    (lambda told, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
+    (lambda told, arrays: arrays.update({"1.bias": np.ones(4, "f4")}), r"float32 \(4,\)")])
 def test_a_structure_that_is_wrong(saved, change, words):
-    rewritten(saved, change)
+    with np.load(saved) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    told = json.loads(arrays.pop("structure").item())
+    change(told, arrays)
+    files.write_arrays(saved, structure=np.array(json.dumps(told)), **arrays)
     refused(saved, f"not a network that was saved, or a damaged one: .*{words}")
 
 

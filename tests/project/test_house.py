@@ -1,10 +1,8 @@
-"""The house of DESIGN section 2: arrows run downwards, in no circle, and no floor is crowded."""
+"""The house of DESIGN section 3: arrows run downwards, and in no circle."""
 
 import ast
 import functools
 from pathlib import Path
-
-import pytest
 
 from secondorder.papers import rooms
 
@@ -18,10 +16,6 @@ RANK = {name: k for k, floor in enumerate(FLOORS) for name in (
 ROOMS = [room.name for room in rooms().values() if room.title]
 #: What runs when it is called, not when it is loaded: part, and the part above that it calls.
 CALLED = {("kernels", "secondorder"), ("checks", "secondorder"), ("files", "secondorder")}
-#: Folders that may hold more than 15 files, and how many.
-WIDE = {"papers/" + room: 20 for room in ROOMS}
-
-
 def name_of(file):
     parts = [PACKAGE.name, *file.relative_to(PACKAGE).with_suffix("").parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -104,16 +98,6 @@ def test_no_module_stands_in_a_circle():
 
     for name in MODULES:
         descend(name)
-
-
-@pytest.mark.parametrize("folder", sorted({file.parent for file in MODULES.values()}),
-                         ids=lambda folder: folder.relative_to(PACKAGE).as_posix())
-def test_no_floor_is_crowded(folder):
-    name = folder.relative_to(PACKAGE).as_posix()
-    if folder.name in ("figures", "equations") and "papers" in folder.parts:
-        return
-    count = len([file for file in folder.glob("*.py") if file.name != "__init__.py"])
-    assert count <= WIDE.get(name, 15), f"{name} holds {count} files"
 
 
 def test_every_part_has_its_floor():

@@ -1,7 +1,6 @@
 """The names that others rely on: each is reached as `so.name` and imported from `secondorder`, and
 callables take the arguments that are promised."""
 
-import importlib
 import inspect
 
 import pytest
@@ -86,8 +85,3 @@ def test_attributes_of_a_network():
     for name in ("features", "inverse", "blocks"):
         assert hasattr(rev, name)
     assert rev.blocks[0].W1.shape == (2, 6) and rev.blocks[0].Va.shape == (6, 2)
-
-
-def test_the_rooms_of_the_papers_stand_where_the_design_says():
-    for room in ("eacg", "low_rank", "residual_partitioning", "reversible_gauss_newton"):
-        assert getattr(so, room) is importlib.import_module(f"secondorder.papers.{room}")

@@ -7,7 +7,7 @@ import pytest
 
 import secondorder as so
 from secondorder.race import run as running
-from secondorder.race.methods import Method, momentum
+from secondorder.race.methods import METHODS, Method
 from secondorder.race.run import loss_at, run
 
 
@@ -34,6 +34,8 @@ def test_only_steps_are_on_the_clock(small, clock, monkeypatch):
     record = run(small, timed(clock, 2.0), (0.1, None), 1, 9.0, 0.0, clock=clock)
     assert record["seconds"][-1] == 10.0 and record["steps"][-1] == 5 and record["work"][-1] == 5.0
     assert record["steps"] == [0, 1, 4, 5]  # the start, powers of 4, the limit
+    record = run(small, timed(clock, 0.25), (0.1, None), 1, 8.0, 0.0, marks=3, clock=clock)
+    assert [at for at in record["seconds"] if at >= 4] == [4.0, 5.75, 8.0], "sqrt(2) apart"
 
 
 def test_a_run_ends_when_both_limits_are_behind(small, clock):
@@ -43,20 +45,15 @@ def test_a_run_ends_when_both_limits_are_behind(small, clock):
     slow = run(small, timed(clock, 1.0), (0.1, None), 1, 4.0, 1e9, clock=clock)
     assert clock.now - began == running.WARM + 12, "three times its seconds are the most"
     assert np.isinf(loss_at(slow, "work", 1e9)) and np.isfinite(loss_at(slow, "seconds", 4.0))
-    alone = run(small, timed(clock, 1.0), (0.1, None), 1, 0.0, 7.0, clock=clock)
-    assert alone["steps"][-1] == 7
-
-
-def test_looks_on_the_way_are_sqrt_2_apart(small, clock):
-    record = run(small, timed(clock, 0.25), (0.1, None), 1, 8.0, 0.0, marks=3, clock=clock)
-    assert [at for at in record["seconds"] if at >= 4] == [4.0, 5.75, 8.0]
+    alone = run(small, timed(clock, 1.0, batch=24), (0.1, None), 1, 0.0, 6.0, clock=clock)
+    assert alone["steps"][-1] == 2, "batches of 24 work three times as much as the problem's"
 
 
 def test_the_steps_are_those_of_the_optimizer(small, clock):
     record = run(small, timed(clock, 1.0), (0.1, None), 3, 7.0, 0.0, clock=clock)
     (x, y), held_out = small.parts(3)
     network = small.network(3)
-    optimizer = momentum(network, small.loss, 0.1, None)
+    optimizer = METHODS["momentum"].make(network, small.loss, 0.1, None)
     rng = np.random.default_rng([3, 2])
     order = np.concatenate([rng.permutation(40) for _ in range(2)])
     for k in range(7):
@@ -65,11 +62,6 @@ def test_the_steps_are_those_of_the_optimizer(small, clock):
     assert record["loss"][-1] == pytest.approx(network.evaluate(small.loss, x, y).loss, rel=1e-6)
     assert record["held_out"] == pytest.approx(network.evaluate(small.loss, *held_out).loss,
                                                rel=1e-6)
-
-
-def test_a_method_of_large_batches_works_by_the_problems_batch(small, clock):
-    record = run(small, timed(clock, 1.0, batch=24), (0.1, None), 1, 2.0, 0.0, clock=clock)
-    assert record["work"][-1] == 2 * 24 / 8
 
 
 def test_batches_are_shuffled_and_a_short_last_one_is_dropped():

@@ -1,5 +1,5 @@
-"""Every study runs with its quick setting and draws a figure: the quickest of each paper every day,
-all of them in the slow tests and in the gate."""
+"""Every study runs with its quick setting and draws a figure: the quickest every day, all of them
+in the slow tests and in the gate."""
 
 import pytest
 from harness.pictures import faults
@@ -8,15 +8,17 @@ from secondorder import files, studies
 from secondorder.studies import STUDIES
 
 ALL = STUDIES.select()
-QUICKEST = {study.paper: min(STUDIES.of(study.paper).values(), key=lambda one: one.seconds[1])
-            for study in ALL}
+QUICKEST = min(ALL, key=lambda one: one.seconds[1])
 
 
 def ident(study):
     return f"{study.paper}-{study.key}"
 
 
-def check(study, tmp_path, monkeypatch):
+@pytest.mark.parametrize("study", [pytest.param(
+    study, id=ident(study), marks=[] if study == QUICKEST else pytest.mark.slow)
+    for study in ALL])
+def test_every_study(study, tmp_path, monkeypatch):
     """In its figure no legend lies over data, no text over another one or beyond the edge (the note
     of the quick setting aside, which no recorded figure bears).
     """
@@ -31,18 +33,6 @@ def check(study, tmp_path, monkeypatch):
     assert len(drawn) == 1
     assert not [fault for fault in faults(drawn[0])
                 if "quick setting" not in fault and "has no name" not in fault]
-
-
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("study", QUICKEST.values(), ids=ident)
-def test_the_quickest_of_each_paper(study, tmp_path, monkeypatch):
-    check(study, tmp_path, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("study", ALL, ids=ident)
-def test_every_study(study, tmp_path, monkeypatch):
-    check(study, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("study", ALL, ids=ident)

@@ -1,9 +1,7 @@
-"""Crops, reading curves at equal training loss, and what pictures say of their seeds."""
+"""Crops, and reading curves at equal training loss."""
 
 import numpy as np
 import pytest
-from harness.pictures import faults
-from matplotlib.figure import Figure
 
 from secondorder import studies
 from secondorder.papers.reversible_gauss_newton.figures.crops import (random_boxes, resized_crops,
@@ -56,12 +54,8 @@ def test_reading_at_equal_training_loss():
     assert studies.crossing([np.nan, 0.1], 0.2) == 1.0
     assert studies.crossing([3.0, 2.0, 2.0], 1.9) == np.inf
     assert studies.lowest_common([3.0, np.nan, 1.0], [2.0, 1.5]) == 1.5
-
-
-def test_a_loss_that_comes_down_to_zero_crosses_behind_the_place_before():
-    """Zero counts as the smallest number that there is: its logarithm is finite."""
-    place = studies.crossing([1.0, 0.0], 0.5)
-    assert place == pytest.approx(np.log(2) / -np.log(np.finfo(float).tiny)) and place > 0
+    place = studies.crossing([1.0, 0.0], 0.5)  # the logarithm of zero is that of the least number
+    assert place == pytest.approx(np.log(2) / -np.log(np.finfo(float).tiny))
 
 
 def test_saturation_of_a_curve_that_rises_looks_behind_the_middle_only():
@@ -70,42 +64,3 @@ def test_saturation_of_a_curve_that_rises_looks_behind_the_middle_only():
     assert studies.saturation(range(1, 11), middle=6) == pytest.approx(4 / 5)
     assert np.isnan(studies.saturation([1.0]))
     np.testing.assert_allclose(studies.smoothed(range(1, 9)), [1, 1.5, 2, 2.5, 3, 4, 5, 6])
-
-
-def test_a_title_says_what_is_seen_for_the_seeds_there_are():
-    assert studies.over_seeds((7,)) == "one seed"
-    assert studies.over_seeds({1, 2, 3}) == "mean and range of 3 seeds"
-    assert studies.over_seeds((2, 3), "mean") == "mean of 2 seeds"
-
-
-def drawn(seeds, sets, long):
-    """Residual partitioning's Figure 1 of made-up runs, two looks each."""
-    figures = studies.STUDIES.of("residual-partitioning")
-    settings = figures["figure-1"].settings(quick=True) | {"seeds": seeds, "sets": sets,
-                                                               "long": long}
-    made = studies.Results()
-    for run in figures["figure-1"].runs(settings, made):
-        made.add(run.name, {"arguments": run.arguments, "seconds": 1.0,
-                            "result": {"train": [2.0, 1.0], "validation": [2.0, 1.5]}})
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
-    figures["figure-1"].draw(made, figure, settings)
-    return figure
-
-
-@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
-def test_the_curves_of_residual_partitioning_say_how_many_seeds(seeds):
-    """One seed is its own curve, without a band and without a word of means."""
-    figure = drawn(seeds, ("digits",), {})
-    told = "one seed" if len(seeds) == 1 else "mean and range of 3 seeds"
-    assert figure.get_suptitle().endswith(f"; {told}") and not faults(figure)
-    (panel,) = figure.axes
-    assert len(panel.collections) == (0 if len(seeds) == 1 else 6)
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["residual partitioning", "SGD",
-                                                                "Adam"]
-
-
-def test_a_panel_with_fewer_seeds_says_so():
-    figure = drawn((1, 2, 3), ("digits", "digits"), {"seeds": (1, 2)})
-    assert figure.get_suptitle().endswith("mean and range of 3 seeds")
-    assert ["; 2 seeds" in panel.get_title() for panel in figure.axes] == [True, False]

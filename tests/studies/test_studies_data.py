@@ -1,7 +1,5 @@
 """Images for studies: real ones where they are, stand-ins of the same shape where not."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -26,16 +24,6 @@ def test_stand_ins_have_the_shape_and_say_so(nothing, name, width):
     assert 0 <= found.inputs.min() and found.inputs.max() <= 1
 
 
-def test_an_unknown_set_is_named():
-    with pytest.raises(ValueError, match="mnist"):
-        images("minst")
-
-
-def test_pooled_takes_means():
-    x = np.arange(32.0).reshape(1, 32)  # two channels of 4 x 4
-    assert data.pooled(x, 4, 2, 2).tolist() == [[2.5, 4.5, 10.5, 12.5, 18.5, 20.5, 26.5, 28.5]]
-
-
 def test_no_digit_is_in_both_parts():
     training, test = images("digits"), images("digits", "test")
     assert not test.stand_in and images("digits", "test", (-1.0, 1.0)).inputs.min() == -1
@@ -45,15 +33,10 @@ def test_no_digit_is_in_both_parts():
     np.testing.assert_array_equal(np.concatenate([training.labels, test.labels]), whole.targets)
 
 
-def test_ten_classes_are_this_set_and_eleven_another():
-    one = datasets.load_digits()
-    ten, eleven = (replace(one, targets=np.arange(len(one.inputs)) % classes)
-                   for classes in (10, 11))
-    data.refuse_another_set(ten, "mnist", "idx:mnist", 64)
-    with pytest.raises(ValueError, match="64 values a sample; mnist has 65"):
-        data.refuse_another_set(ten, "mnist", "idx:mnist", 65)
-    with pytest.raises(ValueError, match="label 10; mnist has 10 classes"):
-        data.refuse_another_set(eleven, "mnist", "idx:mnist", 64)
+def test_another_set_is_refused(monkeypatch):
+    monkeypatch.setattr(datasets, "load", lambda *part: datasets.load_digits())
+    with pytest.raises(ValueError, match="64 values a sample; mnist has 784"):
+        data.loaded("mnist", "idx:mnist", 784)
 
 
 @pytest.mark.parametrize("size", [(3, 5), (28, 28)])

@@ -75,35 +75,25 @@ def test_runs_follow_what_came_back_and_are_judged_and_drawn(sweep):
     assert (sweep.out / "toy.png").stat().st_size > 1000
 
 
-def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep):
+def test_nothing_is_repeated_and_a_changed_setting_is_another_run(sweep, tmp_path):
     studies.reproduce(toy(), sweep)
     studies.reproduce(toy(), sweep)
+    known = results.read_all(sweep.out / "toy.runs.json.gz")
+    studies.reproduce(toy(), Sweep(tmp_path / "other", say=pytest.fail, known=known))
     assert CALLS == [1, 4, 8]
     studies.reproduce(toy(full={"seeds": (2, 4)}), sweep)
     assert CALLS == [1, 4, 8, 2] and len(runs_of(sweep)) == 4
 
 
-def test_known_runs_are_not_made_again(sweep, tmp_path):
-    studies.reproduce(toy(), sweep)
-    known = results.read_all(sweep.out / "toy.runs.json.gz")
-    other = Sweep(tmp_path / "other", say=pytest.fail, known=known)
-    assert studies.reproduce(toy(), other)["claims"][0]["verdict"] == "held"
-    assert CALLS == [1, 4, 8]
-
-
-def test_names_tell_functions_and_arguments_apart():
-    names = {Run(double, {"seed": 1}).name, Run(double, {"seed": 2}).name,
-             Run(double, {"seed": 1, "factor": 2}).name, Run(overflow, {"seed": 1}).name}
-    assert len(names) == 4
-    assert Run(double, {"seed": 1, "factor": 3}).name == Run(double, {"factor": 3, "seed": 1}).name
-
-
-def test_a_run_is_the_same_wherever_its_function_stands():
+def test_names_tell_functions_and_arguments_apart_wherever_a_function_stands():
     def elsewhere(seed):
         return {}
 
     elsewhere.__name__, elsewhere.__module__ = "double", "another.room"
-    assert Run(elsewhere, {"seed": 1}).name == Run(double, {"seed": 1}).name
+    runs = [Run(double, {"seed": 1, "factor": 2}), Run(elsewhere, {"seed": 1}),
+            Run(double, {"seed": 1}), Run(double, {"factor": 2, "seed": 1}),
+            Run(double, {"seed": 2}), Run(overflow, {"seed": 1})]
+    assert len({run.name for run in runs}) == 4 and runs[1].name == runs[2].name
 
 
 def test_a_run_that_diverges_ends_itself_only(sweep):
@@ -120,27 +110,27 @@ def test_a_run_that_diverges_ends_itself_only(sweep):
     assert record["claims"][0]["verdict"] == "held"
 
 
-def test_a_mistake_in_a_run_is_not_hidden_and_what_is_done_is_kept(sweep):
-    class Failing(Toy):
+@pytest.mark.parametrize("end, jobs, error, said", [
+    (fail, 1, KeyError, "a mistake"),
+    (die, 2, ChildProcessError, "a worker process ended.*--resume")])
+def test_a_run_that_fails_is_not_hidden_and_what_is_done_is_kept(end, jobs, error, said, sweep):
+    class Ending(Toy):
         def runs(self, settings, found):
-            return [Run(double, {"seed": 4}), Run(fail, {"seed": 1})]
+            first = [Run(double, {"seed": 4})]
+            return first if first[0] not in found else [*first, Run(end, {"seed": 1})]
 
-    with pytest.raises(KeyError, match="a mistake"):
-        studies.reproduce(toy(implementation=Failing()), sweep)
+    with pytest.raises(error, match=said), running.processes(jobs) as sweep.executor:
+        studies.reproduce(toy(implementation=Ending()), sweep)
     assert len(runs_of(sweep)) == 1 and not (sweep.out / "toy.json").exists()
 
 
-def test_quick_decides_nothing(sweep):
+def test_quick_settings_and_stand_ins_decide_nothing(sweep, monkeypatch, tmp_path):
     record = studies.reproduce(toy(), sweep, quick=True)
     assert record["claims"][0]["verdict"] == "undecided" and CALLS == [4, 8]
-
-
-def test_a_stand_in_decides_nothing(sweep, monkeypatch, tmp_path):
     monkeypatch.setenv("SECONDORDER_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     record = studies.reproduce(toy(needs=("mnist",)), sweep)
-    assert record["stand_ins"] == ["mnist"]
-    assert record["claims"][0]["verdict"] == "undecided"
+    assert record["stand_ins"] == ["mnist"] and record["claims"][0]["verdict"] == "undecided"
     assert "stand-in" in record["claims"][0]["because"]
 
 
@@ -154,27 +144,19 @@ def test_a_run_on_a_stand_in_is_not_taken_when_the_data_are_here(sweep, monkeypa
     assert len(runs_of(sweep)) == len(list((sweep.out / "runs-without-mnist").iterdir())) == 3
 
 
-@pytest.mark.parametrize("spoilt", [
-    lambda text: "", lambda text: text[:-20]])
-def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt):
+@pytest.mark.parametrize("spoilt, said", [
+    (lambda whole, other: whole[:-20], "not a result of a run, or a dam"),
+    (lambda whole, other: other, "it holds another run")])
+def test_a_damaged_file_is_named_and_nothing_is_judged(sweep, spoilt, said):
     record = studies.reproduce(toy(), sweep)
-    path = next(path for path in runs_of(sweep) if '"seed": 1' in path.read_text())
-    whole = path.read_text()
-    path.write_text(spoilt(whole))
+    path, other, _ = runs_of(sweep)
+    path.write_text(spoilt(path.read_text(), other.read_text()))
     (sweep.out / "toy.json").unlink()
-    with pytest.raises(ValueError, match=f"{path.name}: not a result of a run, or a dam"):
+    with pytest.raises(ValueError, match=f"{path.name}: .*{said}"):
         studies.reproduce(toy(), sweep)
     assert not (sweep.out / "toy.json").exists()
     path.unlink()
     assert studies.reproduce(toy(), sweep)["claims"] == record["claims"]
-
-
-def test_a_file_under_the_name_of_another_run_is_refused(sweep):
-    studies.reproduce(toy(), sweep)
-    one, other, _ = runs_of(sweep)
-    one.write_bytes(other.read_bytes())
-    with pytest.raises(ValueError, match=f"{one.name}: .*it holds another run"):
-        results.read(one)
 
 
 def test_claims_and_verdicts_must_be_the_same(sweep):
@@ -182,35 +164,16 @@ def test_claims_and_verdicts_must_be_the_same(sweep):
         studies.reproduce(toy(claims={"a": "one", "b": "two"}), sweep)
 
 
-def test_processes_give_the_same_as_none(tmp_path):
-    found = []
-    for number in (1, 2):
-        with running.processes(number) as executor:
-            sweep = Sweep(tmp_path / str(number), executor, say=lambda line: None)
-            found.append(sweep.complete(toy(), toy().settings()).of())
-    assert found[0] == found[1]
+@pytest.mark.parametrize("executor", [lambda: running.processes(2),
+                                      lambda: concurrent.futures.ThreadPoolExecutor(2)])
+def test_any_executor_gives_the_same_as_none(executor, sweep, tmp_path):
+    here = sweep.complete(toy(), toy().settings()).of()
+    with executor() as workers:
+        there = Sweep(tmp_path / "there", workers, say=lambda line: None)
+        assert there.complete(toy(), toy().settings()).of() == here and len(here) == 3
 
 
-def test_threads_will_do(tmp_path):
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
-        assert len(sweep.complete(toy(), toy().settings())) == 3
-
-
-def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path):
-    class Dying(Toy):
-        def runs(self, settings, found):
-            first = [Run(double, {"seed": 4})]
-            return first if first[0] not in found else [*first, Run(die, {"seed": 1})]
-
-    with pytest.raises(ChildProcessError, match="a worker process ended.*--resume"):
-        with running.processes(2) as executor:
-            sweep = Sweep(tmp_path / "out", executor, say=lambda line: None)
-            sweep.complete(toy(implementation=Dying()), {"seeds": ()})
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
-
-
-def test_registration_refuses(monkeypatch):
+def test_registration_refuses():
     registry = Studies({"low-rank": "secondorder.papers.low_rank.equations"})
     registry.add(toy())
     with pytest.raises(ValueError, match="already registered"):
@@ -219,31 +182,15 @@ def test_registration_refuses(monkeypatch):
         studies.study("low-rank", "x")(type("Half", (), {"runs": None}))
 
 
-@pytest.mark.parametrize("wrong", [{"ours": ("b",)}, {"also": {"b": "figure-1"}}])
-def test_a_letter_that_is_no_claim_is_refused(wrong):
-    class Nothing:
-        runs = judge = draw = None
-
-    with pytest.raises(ValueError, match="has no claim b"):
-        studies.study("low-rank", "toy", shows="a toy", claims={"a": "it moves"}, full={},
-                      quick={}, seconds=(1, 1), **wrong)(Nothing)
-
-
-def test_several_runs_of_a_seed_are_not_taken_for_one():
-    found = results.Results({str(rate): {"arguments": {"seed": 1, "rate": rate},
-                                         "result": {"loss": rate}, "seconds": 0.0}
-                             for rate in (0.1, 0.2)})
-    assert found.by_seed(rate=0.2) == {1: {"loss": 0.2}}
-    with pytest.raises(ValueError, match="2 runs of 1 seeds have {}: name what tells them apart"):
-        found.by_seed()
-
-
 def test_results_come_by_seed_and_more_seeds_follow_the_largest():
     found = results.Results({str(k): {"arguments": {"seed": seed, "rate": rate}, "result": seed,
                                       "seconds": 2.0}
                              for k, (seed, rate) in enumerate(((3, 1), (1, 1), (2, 1), (1, 2)))})
-    assert found.of(rate=1) == [1, 2, 3] and list(found.by_seed(rate=1)) == [1, 2, 3]
+    assert found.of(rate=1) == [1, 2, 3] and found.by_seed(rate=1) == {1: 1, 2: 2, 3: 3}
+    assert found.points("rate", lambda run: run if run < 3 else None) == [(1, 1), (2, 1), (1, 2)]
     assert found.seconds == 8.0
+    with pytest.raises(ValueError, match="4 runs of 3 seeds have {}: name what tells them apart"):
+        found.by_seed()
     assert toy(full={"seeds": (9, 2)}).settings(seeds=4)["seeds"] == (9, 2, 10, 11)
 
 

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from harness import slow
 from secondorder import nets, verify
 from secondorder.nets import ActivationFunction
 
@@ -22,9 +23,8 @@ def own(*functions, **options):
     return cls(*functions, **options)()
 
 
-@pytest.mark.everyday(8)
 @pytest.mark.parametrize("name", nets.ACTIVATIONS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *slow(range(1, 5))])
 def test_built_in_activations_are_ok(name, seed):
     report = verify.activation(nets.ACTIVATIONS[name](), rng=seed)
     assert report, str(report)
@@ -65,15 +65,13 @@ RIGHT = [nets.ELU(0.7), nets.ELU(2.5), nets.GELU("tanh"), Cubic(), bump(), bump(
              kinks=(0.0, 0.01))]
 
 
-@pytest.mark.everyday(24)
 @pytest.mark.parametrize("number", range(len(RIGHT)))
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *slow(range(1, 4))])
 def test_what_is_right_passes(number, seed):
     report = verify.activation(RIGHT[number], rng=seed)
     assert report, str(report)
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("base", [Cubic, nets.Tanh, nets.Softplus])
 @pytest.mark.parametrize("name", ["slope", "curvature"])
 @pytest.mark.parametrize("bug", ["sign", "two", "half"])
@@ -122,14 +120,10 @@ def test_planted_mistakes_are_named(base, methods, name, expected):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_function_of_positive_numbers_is_told_of_interval():
-    root = own(np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 * x**-1.5)
+    root = own(np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 * x**-1.5, kinks=(-3.0,))
     assert "interval=(low, high)" in text_of(verify.activation(root), "value")
-    assert verify.activation(root, interval=(0.1, 4.0))
-
-
-def test_missing_activation_methods_are_named():
-    with pytest.raises(TypeError, match=r"lacks curvature\(x\)"):
-        verify.activation(changed(ActivationFunction, value=np.tanh, slope=np.tanh))
+    with np.errstate(invalid="raise"):  # nothing is asked outside
+        assert verify.activation(root, interval=(0.1, 4.0))
 
 
 # -- kinks and steps -------------------------------------------------------------------------------
@@ -201,15 +195,12 @@ def test_a_step_is_no_kink(function, told):
 def test_a_slope_at_a_kink_lies_between_the_sides():
     report = verify.activation(bump(slope=lambda x: np.where(x == 1, 5.0, np.sign(x - 1))))
     assert wrong_passes(report) == {"slope"} and "outside the one-sided slopes" in str(report)
-    report = verify.activation(bump(slope=lambda x: 0.5 * np.sign(x - 1)))
-    assert wrong_passes(report) == {"slope"}, "a right curvature is not accused"
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("at", [0.0, 3.0, -40.0])
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("name", ["slope", "curvature"])
-@pytest.mark.parametrize("reach", [1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("reach", [1e-3, *slow([1e-2, 1e-4])])
 def test_a_derivative_that_is_wrong_beside_a_declared_kink(name, side, reach, at):
     def wrong(right):
         return lambda x: right(x) + 0.25 * ((side * (x - at) > 0) & (side * (x - at) < reach))
@@ -227,7 +218,6 @@ def test_a_branch_near_0_that_is_wrong_is_found():
     assert verify.activation(changed(nets.Tanh, slope=slope(1)))
 
 
-@pytest.mark.everyday(4)
 @pytest.mark.parametrize("at", [0.0, -1.0, 1.0])
 @pytest.mark.parametrize("name", ["value", "slope"])
 @pytest.mark.parametrize("there", [0.5, np.nan])
@@ -266,3 +256,28 @@ def test_what_was_not_judged_is_one_note():
                                    lambda x: 6 * x * np.cos(x**3) - 9 * x**4 * np.sin(x**3)))
     (note,) = [note for note in report.notes if "not judged" in note]
     assert report and "slope against differences of value for x from -768" in note
+
+
+@pytest.mark.parametrize("wrong", ["slope", "curvature"])
+@pytest.mark.parametrize("place", [3.0, 6.5, 20.0, 100.0, 500.0, 1e9])
+def test_a_wrong_tail_is_found(wrong, place):
+    right = getattr(nets.ACTIVATIONS["sin"], wrong)
+    tailed = changed(nets.ACTIVATIONS["sin"], **{wrong: lambda self, x: (
+        right(self, x) + 0.01 * (np.abs(x) > place)).astype(x.dtype)})
+    report = verify.activation(tailed)
+    assert wrong_passes(report) == ({wrong} if place < 768 else set()), str(report)
+    assert "looked at x from -768 to 768" in str(report)
+    report = verify.activation(tailed, interval=(-2, 2.5))
+    assert report and "looked at x from -2 to 2.5" in str(report)
+
+
+def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
+    with np.errstate(over="ignore"):
+        report = verify.activation(own(np.exp, np.exp, np.exp))
+    assert report and "looked at x from -768 to 384" in str(report), str(report)
+
+
+@pytest.mark.parametrize("value", [3, "ab", (2, 1), (0, np.inf), (-0.01, 0.0)])
+def test_a_bad_interval_is_refused(value):
+    with pytest.raises((TypeError, ValueError), match="interval"):
+        verify.activation("relu", interval=value)

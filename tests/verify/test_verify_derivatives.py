@@ -5,12 +5,12 @@ Bugs are planted one at a time into layers that are right, so that each test kno
 ratio to expect.
 """
 
-import copy
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from harness import slow
 from secondorder import nets, verify
 from secondorder.nets import Activation, Layer, Linear, Skip
 
@@ -140,23 +140,17 @@ def built_in_layers():
         yield Skip([Linear(3, 4, rng=1), Activation(name), Linear(4, 3, rng=2)])
     yield Skip([Linear(3, 4, rng=1, trainable=False), Activation("softplus"), Linear(4, 3, rng=2)])
     yield Skip([Skip([Linear(3, 3, rng=1)]), Activation("sin")])
-    yield from (nets.ScaleShift(3), nets.ScaleShift(3, trainable=False))
+    yield nets.ScaleShift(3, trainable=False)
+    yield from (Quadratic(3), Quadratic(1))
 
 
-@pytest.mark.everyday(16)
 @pytest.mark.parametrize("layer", list(built_in_layers()), ids=repr)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, *slow([1])])
 def test_built_in_layers_are_ok(layer, seed):
     report = verify.layer(layer, rng=seed)
     assert report and report.ok, str(report)
     assert {check.pass_name for check in report.checks} >= {"forward", "network", *PASSES}
     assert str(report).startswith(f"{layer!r}: ok, ")
-
-
-@pytest.mark.parametrize("layer", [Quadratic(3), Quadratic(1)], ids=repr)
-def test_layers_from_scratch_are_ok(layer):
-    report = verify.layer(layer)
-    assert report, str(report)
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 2, 2), (3, 4)])
@@ -182,12 +176,6 @@ def test_samples_and_input_shape_are_used():
     assert "the ratio is 1/7 everywhere" in str(verify.layer(bad(3), samples=7))
 
 
-def test_reports_are_reproducible():
-    bad = planted(Quadratic, "tangent", on_result("tangent", 0, np.negative))(3)
-    assert str(verify.layer(bad, rng=5)) == str(verify.layer(bad, rng=5))
-    assert str(verify.layer(bad, rng=5)) != str(verify.layer(bad, rng=6))
-
-
 # -- planted bugs: a factor in one result of one pass ----------------------------------------------
 
 FACTORS = {"sign": (-1.0, "ratio -1\n", "the ratio is -1 everywhere: the sign is flipped"),
@@ -197,13 +185,6 @@ FACTORS = {"sign": (-1.0, "ratio -1\n", "the ratio is -1 everywhere: the sign is
 RESULTS = [(name, which) for name in PASSES for which in ((0, 1) if name in PAIRS else (0,))]
 
 
-QUANTITIES = {"backward": ("x_bar", "weight_bar"), "tangent": ("y_tangent",),
-              "parameter_gradients": ("weight",), "second_tangent": ("y_second",),
-              "backward_tangent": ("x_bar_tangent", "weight_bar_tangent"),
-              "input_hessian": ("H_x",)}
-
-
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", FACTORS)
 @pytest.mark.parametrize("name, which", RESULTS)
 def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
@@ -213,10 +194,8 @@ def test_a_wrong_factor_is_named_with_its_pass_and_ratio(name, which, bug):
     assert not report and wrong_passes(report) == {name}
     text = text_of(report, name)
     assert ratio in text and hint in text and "entry (" in text
-    assert report.findings[0].compared.startswith(QUANTITIES[name][which] + " ")
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("change, told", [
     (lambda part: part[:-1], "shape"), (lambda part: part.astype(float), "turns float32 into")])
 @pytest.mark.parametrize("name, which", RESULTS)
@@ -301,25 +280,6 @@ def test_a_missing_mixed_term_and_its_lost_factor():
         assert "mixed term" in text and "ratio 0.5" in text
 
 
-@pytest.mark.parametrize("name, case", [("second_tangent", "x_tangent alone"),
-                                        ("backward_tangent", "x_tangent alone"),
-                                        ("input_hessian", "of y_bar alone")])
-def test_an_activation_without_its_curvature(name, case):
-    def flat(original, self, saved, *args):
-        saved, kept = copy.copy(saved), self.function
-        saved.curvature = np.zeros_like(saved.input)
-        self.function = changed(type(kept), curvature=lambda self, x: np.zeros_like(x))
-        saved.function = self.function
-        try:
-            return original(self, saved, *args)
-        finally:
-            self.function = kept
-    report = verify.layer(planted(Activation, name, flat)("tanh"))
-    assert wrong_passes(report) == {name}
-    assert case in report.findings[0].compared and "a term is missing" in report.findings[0].entries
-    assert verify.layer(planted(Activation, name, flat)("relu"))  # there is no curvature to lose
-
-
 # -- planted bugs: transposed weight ---------------------------------------------------------------
 
 def transposed_weight(original, self, *args):
@@ -336,20 +296,6 @@ def test_a_transposed_weight_is_recognised(name):
     report = verify.layer(planted(Quadratic, name, transposed_weight)(3))
     assert wrong_passes(report) == {name}
     assert "a weight is transposed" in text_of(report, name) and "ratio" in text_of(report, name)
-
-
-def turned(x_tangent, theta_tangents):
-    return x_tangent, tuple(W_t.T for W_t in theta_tangents)
-
-
-@pytest.mark.parametrize("name, change", [
-    ("tangent", lambda f, self, saved, x_t, W_t: f(self, saved, x_t, W_t.T)),
-    ("second_tangent", with_moved(turned)), ("backward_tangent", with_moved(turned))])
-def test_a_transposed_tangent_is_recognised(name, change):
-    report = verify.layer(planted(Quadratic, name, change)(3))
-    assert wrong_passes(report) == {name}
-    if name != "second_tangent":  # there the parameters enter through the mixed term only
-        assert "a weight is transposed" in text_of(report, name)
 
 
 @pytest.mark.parametrize("name", PAIRS)

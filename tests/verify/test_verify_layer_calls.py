@@ -1,16 +1,12 @@
 """The checker calls the passes of a layer in every way: one sample alone, several directions at
-once, float32, other lines.
-
-Rates and float32 must raise no false alarm on layers that are right.
+once.
 """
 
 import numpy as np
 import pytest
 
 from secondorder import nets, verify
-from secondorder.nets import Activation, Layer, LayerNorm, Linear
-from secondorder.verify.classes.identities import check_orders
-from secondorder.verify.recorder import Recorder
+from secondorder.nets import Activation, ScaleShift
 
 from test_verify_derivatives import (PASSES, Quadratic, planted, text_of,
                                      wrong_passes)
@@ -52,94 +48,22 @@ def test_what_is_wrong_for_one_sample_alone_is_found(names, change, told):
 
 # -- several directions ----------------------------------------------------------------------------
 
-class Scaled(Layer):
-    """y = a x^2 entry by entry, for any number of directions, as the package writes its own."""
-
-    many_directions = True
-
-    def __init__(self, width=3):
-        super().__init__()
-        self.input_shape = (width,)
-        self.declare("a", np.linspace(1.0, 2.0, width))
-
-    def forward(self, x):
-        y = self.parameters["a"] * x**2
-        return y, nets.LinearSaved(x, y)
-
-    def input_gradient(self, saved, y_bar):
-        return 2 * y_bar * self.parameters["a"] * saved.input
-
-    def parameter_bars(self, saved, y_bar, out=(None,)):
-        return (np.sum(y_bar * saved.input**2, axis=-2),)
-
-    def parameter_gradients(self, saved, y_bar, out=(None,)):
-        return (y_bar * saved.input**2,)
-
-    def tangent(self, saved, x_tangent, a_tangent=None):
-        a, x = self.parameters["a"], saved.input
-        y_tangent = 0.0 if x_tangent is None else 2 * a * x * x_tangent
-        return y_tangent if a_tangent is None else y_tangent + a_tangent[..., None, :] * x**2
-
-    def second_tangent(self, saved, moved, x_second):
-        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
-                             moved.theta_tangents)
-        y_second = np.zeros_like(x) if x_second is None else 2 * a * x * x_second
-        if x_t is not None:
-            y_second = y_second + 2 * a * x_t**2
-        if x_t is not None and a_t is not None:
-            y_second = y_second + 4 * a_t[..., None, :] * x * x_t
-        return y_second
-
-    def input_gradient_tangent(self, saved, moved, y_bar, y_bar_tangent):
-        a, x, x_t, (a_t,) = (self.parameters["a"], saved.input, moved.x_tangent,
-                             moved.theta_tangents)
-        x_bar = 2 * y_bar_tangent * a * x
-        if x_t is not None:
-            x_bar = x_bar + 2 * y_bar * a * x_t
-        return x_bar if a_t is None else x_bar + 2 * y_bar * a_t[..., None, :] * x
-
-    def parameter_bars_tangent(self, saved, moved, y_bar, y_bar_tangent, out=(None,)):
-        a_bar = np.sum(y_bar_tangent * saved.input**2, axis=-2)
-        if moved.x_tangent is not None:
-            a_bar = a_bar + np.sum(2 * y_bar * saved.input * moved.x_tangent, axis=-2)
-        return (a_bar,)
-
-    def input_hessian(self, saved, y_bar, H_y):
-        J = 2 * self.parameters["a"] * saved.input
-        return J[:, :, None] * H_y * J[:, None, :] + np.eye(H_y.shape[1], dtype=H_y.dtype) * (
-            2 * y_bar * self.parameters["a"])[:, :, None]
-
-
-def test_a_layer_of_many_directions_is_ok():
-    report = verify.layer(Scaled())
-    assert report and "at once against one after the other" in str(
-        [check.what for check in report.checks]), report
-
-
 def summed_over_directions(original, self, saved, *args):
     """With as many directions as samples the shape is right."""
     y_bar = args[0] if original.__name__ == "parameter_bars" else args[2]
     if y_bar.ndim == 3:
-        return (np.sum(y_bar * saved.input**2, axis=0),)
+        return np.sum(y_bar * saved.input, axis=0), np.sum(y_bar, axis=0)
     return original(self, saved, *args)
 
 
-def along_the_wrong_axis(original, self, saved, x_t, a_t=None):
+def along_the_wrong_axis(original, self, saved, x_t, v=None, c=None):
     y_t = original(self, saved, x_t)
-    return y_t if a_t is None else y_t + a_t * saved.input**2  # (K, n) against (S, n)
+    return y_t if v is None else y_t + v * saved.input + c  # (K, n) against (S, n)
 
 
 def none_is_one(original, self, saved, first, *rest):
     x_t = getattr(first, "x_tangent", first)
     return original(self, saved, first, *rest) + (x_t is None)
-
-
-def doubled_in_its_place(original, self, saved, y_bar, out=(None,)):
-    (a_bar,) = original(self, saved, y_bar)
-    if out[0] is None:
-        return (a_bar,)
-    out[0][...] = 2 * a_bar
-    return out
 
 
 @pytest.mark.parametrize("name, change, told", [
@@ -148,90 +72,13 @@ def doubled_in_its_place(original, self, saved, y_bar, out=(None,)):
     ("tangent", along_the_wrong_axis, "directions stand in front: samples are axis -2"),
     ("tangent", none_is_one, "x_tangent=None against zeros"),
     ("second_tangent", none_is_one, "x_tangent=None against zeros"),
-    ("input_gradient_tangent", none_is_one, "x_tangent=None against zeros"),
-    ("parameter_bars", doubled_in_its_place, "in a given place against the arrays returned")])
+    ("input_gradient_tangent", none_is_one, "x_tangent=None against zeros")])
 def test_what_is_wrong_for_many_directions_is_found(name, change, told):
-    bad = planted(Scaled, name, change)
+    bad = planted(ScaleShift, name, change)
     bad.many_directions = True
-    report = verify.layer(bad())
+    report = verify.layer(bad(3), (3,))
     whole = name.replace("parameter_bars", "backward").replace("input_gradient", "backward")
-    assert wrong_passes(report) == {whole} or change is doubled_in_its_place, report
-    assert told in str(report), report
-
-
-# -- rates -----------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("layer, seed",
-                         [(Activation("softplus"), 19), (Activation("softplus"), 66)], ids=str)
-def test_terms_that_cancel_on_one_line_are_no_finding(layer, seed):
-    report = verify.layer(layer, rng=seed)
-    assert report, str(report)
-
-
-@pytest.mark.parametrize("bad, ok, drawn", [(2, True, 3), (3, False, 3)])
-def test_three_lines_are_drawn_before_a_rate_is_wrong(bad, ok, drawn):
-    """The first `bad` lines have remainders that fall too slowly."""
-    recorder, lines = Recorder("a layer", 1e-8), []
-
-    def draw():
-        lines.append(len(lines))
-        order = 1 if len(lines) <= bad else 2
-        return 2.0 ** -np.arange(6), lambda _: 0.1 * 2.0 ** (-order * np.arange(6)), np.zeros(6)
-    assert check_orders(recorder, {"tangent": 2}, draw, scale=1.0)
-    assert recorder.report.ok == ok and len(lines) == drawn
-    assert ok or "falls like step^1.00, not step^2" in str(recorder.report)
-
-
-def test_lines_that_cross_kinks_judge_nothing():
-    """Where a kink adds more than a tenth of the remainder."""
-    recorder, steps = Recorder("a layer", 1e-8), 2.0 ** -np.arange(6)
-    for kinks, judged in ((0.2, False), (0.01, True)):
-        assert check_orders(recorder, {"tangent": 2}, lambda k=kinks: (
-            steps, lambda order: 0.1 * steps, k * 0.1 * steps), scale=1.0) == judged
-        assert bool(recorder.report) != judged
-
-
-# -- hints that must not be wrong ------------------------------------------------------------------
-
-def test_stale_parameters_are_no_hint_for_what_was_not_run_again():
-    class Plain(Linear):
-        def forward(self, x):
-            y, saved = super().forward(x)
-            return y, tuple(saved)
-    report = verify.layer(Plain(3, 4, rng=0))
-    assert "raised AttributeError" in text_of(report, "backward")
-    assert "stale parameters" not in str(report)
-
-
-# -- float32 ---------------------------------------------------------------------------------------
-
-def test_terms_that_cancel_in_float32_are_a_note():
-    """Each row over its own size: of two features (c, -c) / sqrt(c^2 + eps) is left."""
-    report = verify.layer(LayerNorm(2), (2,))
-    assert report, str(report)
-    assert any("in float32, and it is rounding" in note for note in report.notes)
-
-
-@pytest.mark.parametrize("name", ["tangent", "parameter_gradients"])
-def test_a_steady_error_in_float32_is_a_finding(name):
-    def change(original, self, saved, *args):
-        result = original(self, saved, *args)
-        part = result[0] if isinstance(result, tuple) else result
-        part = part * (1.001 if part.dtype == np.float32 else 1)
-        return (part,) if isinstance(result, tuple) else part
-    report = verify.layer(planted(Quadratic, name, change)(3))
-    assert wrong_passes(report) == {name} and "ratio 1.001" in str(report)
-    assert f"right in float64; inaccurate in float32 in {name};" in str(report)
-    assert not any("rounding" in note for note in report.notes)
-
-
-@pytest.mark.parametrize("name", ["tangent", "second_tangent", "backward_tangent"])
-def test_cancelling_terms_do_not_hide_a_wrong_factor(name):
-    def change(original, self, *args):
-        result = original(self, *args)
-        return tuple(1.001 * part for part in result) if isinstance(result,
-                                                                    tuple) else 1.001 * result
-    assert name in wrong_passes(verify.layer(planted(LayerNorm, name, change)(2), (2,)))
+    assert wrong_passes(report) == {whole} and told in str(report), report
 
 
 # -- a layer that was not made ---------------------------------------------------------------------
@@ -249,46 +96,3 @@ def test_a_forgotten_init_is_said_in_one_sentence(layer):
     assert wrong_passes(report) == {"__init__"}
     assert "Layer.__init__ was not called: begin Unmade.__init__ with super().__init__()" in str(
         report)
-
-
-# -- right numbers in a wrong shape ----------------------------------------------------------------
-
-def test_swapped_axes_are_named():
-    recorder = Recorder("mine", 1e-8)
-    W_bar = np.random.default_rng(0).normal(size=(2, 3, 4))
-    recorder.compare("backward", "of W", W_bar, W_bar.swapaxes(1, 2))
-    recorder.compare("forward", "of b", np.zeros((2, 3)), np.zeros((2, 4)))
-    swapped, other = recorder.report.findings
-    assert "transposed" in swapped.hint and not other.hint
-
-
-@pytest.mark.parametrize("name, change, hint", [
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.ravel()),
-     "reshape them to (2, 3); is a .ravel() too much?"),
-    ("backward", lambda x_bar, W_bar: (x_bar, W_bar.T), "weight_bar is transposed"),
-    ("backward", lambda x_bar, W_bar: (x_bar.ravel(), W_bar), "reshape them to (4, 3)"),
-    ("backward", lambda x_bar, W_bar: (x_bar, 2 * W_bar.ravel()), ""),
-    ("parameter_gradients", lambda rows: (rows.reshape(len(rows), -1),),
-     "reshape them to (4, 2, 3)"),
-    ("parameter_gradients", lambda rows: (rows.ravel(),), "is a .ravel() too much?")])
-def test_right_numbers_in_a_wrong_shape_are_told(name, change, hint):
-    original = getattr(nets.Linear, name)
-
-    class Misshapen(nets.Linear):
-        pass
-
-    def misshapen(self, *args):
-        return change(*original(self, *args))
-
-    setattr(Misshapen, name, misshapen)
-    report = verify.layer(Misshapen(3, 2, bias=False), input_shape=(3,), samples=4)
-    (told,) = {finding.hint for finding in report.findings if finding.pass_name == name}
-    assert hint in told and bool(hint) == bool(told), str(report)
-
-
-def test_a_wrong_shape_is_told_once():
-    class Rows(nets.Linear):
-        def backward_tangent(self, *args):
-            x_bar, *bars = super().backward_tangent(*args)
-            return x_bar, *[bar[None] for bar in bars]
-    assert len(verify.layer(Rows(3, 2, rng=0)).findings) == 2  # one for each parameter

@@ -64,10 +64,8 @@ def stale(original, self, *args):
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if name != "parameter_gradients"])
-def test_stale_parameters_in_a_pass_are_named(name):
-    report = verify.layer(planted(Stale, name, stale)(3))
-    assert wrong_passes(report) == {name}
-    assert "stale parameters" in text_of(report, name)
+def test_stale_parameters_in_a_pass_are_found(name):
+    assert wrong_passes(verify.layer(planted(Stale, name, stale)(3))) == {name}
 
 
 def with_kernel(forward, self, x):
@@ -93,12 +91,6 @@ def test_a_stale_forward_stops_the_rest(made, told):
     report = verify.layer(made())
     assert wrong_passes(report) == {"forward"} and told in str(report), report
     assert "stale" in str(report) and "the other passes were not judged" in str(report)
-
-
-def test_what_is_kept_from_before_the_check_is_found_too():
-    used = planted(Quadratic, "forward", keeps_its_first_result)(3)
-    used.forward(np.random.default_rng(9).standard_normal((4, 3)))
-    assert "y does not follow x" in str(verify.layer(used))
 
 
 def test_a_fixed_layer_below_weights_of_zero_is_not_stale():
@@ -160,11 +152,6 @@ def test_what_any_pass_may_do_wrong(name, fault):
     assert fault != "no return" or len(report.findings) == 1
 
 
-def test_a_forward_that_gives_its_buffer_away():
-    report = verify.layer(planted(Quadratic, "forward", into_a_buffer)(3))
-    assert wrong_passes(report) == {"forward"} and "a later call overwrites" in str(report)
-
-
 # -- forward and its contract ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("change, expected", [
@@ -177,52 +164,13 @@ def test_a_forward_that_gives_its_buffer_away():
     (lambda f, self, x: (f(self, x)[0][:, :2], f(self, x)[1]._replace(output=f(self, x)[0][:, :2])),
      "define output_shape(self, input_shape)"),
     (lambda f, self, x: [][0], "raised IndexError"),
-])
+    (lambda f, self, x: (np.sqrt(f(self, x)[0]), f(self, x)[1]), "gives non-finite outputs"),
+    (into_a_buffer, "a later call overwrites"),
+    (lambda f, self, x: f(self, x - x.mean(axis=0)), "row 0 of y after the other rows of x")])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_what_forward_owes(change, expected):
     report = verify.layer(planted(Quadratic, "forward", change)(3))
-    assert not report and report.findings[0].pass_name == "forward"
-    assert expected in text_of(report, "forward")
-
-
-def root(forward, self, x):
-    y, saved = forward(self, x)
-    y = np.where(y < 0, np.nan, y)
-    return y, saved._replace(output=y)
-
-
-@pytest.mark.parametrize("change, told", [
-    (root, "gives non-finite outputs for ordinary inputs"),
-    (lambda f, self, x: f(self, x - x.mean(axis=0)), "row 0 of y after the other rows of x changed")
-    ])
-def test_one_cause_is_told_once(change, told):
-    report = verify.layer(planted(Quadratic, "forward", change)(3))
-    assert [finding.compared for finding in report.findings] == [told]
-    assert "term is missing" not in str(report)
-
-
-def test_size_must_count_the_parameters():
-    class Short(Quadratic):
-        pass
-
-    Short.size = 5  # in the class's own body it is refused
-    assert "layer.size is 5, the trainable parameters have 9 entries" in str(verify.layer(Short(3)))
-
-
-def test_a_pass_that_raises_in_float32_only():
-    def narrow(original, self, saved, y_bar):
-        if y_bar.dtype != np.float64:
-            raise TypeError("doubles only")
-        return original(self, saved, y_bar)
-    report = verify.layer(planted(Quadratic, "parameter_gradients", narrow)(3))
-    assert wrong_passes(report) == {"float32"} and "raised TypeError: doubles only" in str(report)
-
-
-def test_halves_of_backward_must_agree_with_it():
-    halves = {"input_gradient": lambda self, *args: -Two.backward(self, *args)[0],
-              "parameter_bars": lambda self, *args: Two.backward(self, *args)[1:],
-              "backward": lambda self, *args: Two.backward(self, *args)}
-    report = verify.layer(type("Halves", (Two,), halves)())
-    assert wrong_passes(report) == {"input_gradient"} and "ratio -1" in str(report)
+    assert report.findings[0].pass_name == "forward" and expected in str(report)
 
 
 # -- the layer that was passed in ------------------------------------------------------------------
@@ -236,20 +184,7 @@ def test_the_layer_is_not_changed():
     np.testing.assert_array_equal(layer.weight, before["parameters"]["weight"])
 
 
-@pytest.mark.parametrize("deepcopy, expected", [
-    (lambda self, memo: self, "shares weight with the layer"),
-    (lambda self, memo: [][0], "raised IndexError"),
-    (lambda self, memo: Quadratic(3, rng=1), "other parameters")])
-def test_a_bad_deepcopy_is_reported(deepcopy, expected):
-    layer = type("Uncopied", (Quadratic,), {"__deepcopy__": deepcopy})(3)
-    kept = layer.weight.copy()
-    report = verify.layer(layer)
-    assert wrong_passes(report) == {"deepcopy"} and expected in str(report)
-    np.testing.assert_array_equal(layer.weight, kept)
-
-
 @pytest.mark.parametrize("name", ["tangent", "second_tangent"])
-@pytest.mark.filterwarnings("error")  # NumPy's of a tolerance that is no number
 def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
     def spoiled(original, self, *args):
         result = original(self, *args)
@@ -257,9 +192,7 @@ def test_a_pass_that_is_not_finite_is_told_as_that_alone(name):
         return result
 
     report = verify.layer(planted(Quadratic, name, spoiled)(3))
-    assert wrong_passes(report) == {name}
-    assert "is not finite everywhere" in str(report)
-    assert "stale state" not in str(report) and "overwrites" not in str(report)
+    assert wrong_passes(report) == {name} and "is not finite everywhere" in str(report)
 
 
 # -- what is written by hand is judged ------------------------------------------------------------
@@ -348,47 +281,6 @@ def test_a_pass_without_parameters_returns_a_tuple_all_the_same():
     assert verify.layer(of(sine, lambda self, x, y_bar: (y_bar * np.cos(x),)))
 
 
-def test_swapped_parameters_of_one_shape_are_named():
-    told = str(verify.layer(of(
-        lambda self, x: (self.scale * x + self.shift, x), lambda self, x, y_bar: (
-            y_bar * self.scale, y_bar.sum(axis=0), (y_bar * x).sum(axis=0)),
-        scale=[1.0, 2.0, 3.0], shift=[0.5, -1.0, 0.2])))
-    assert "this is what belongs to shift" in told and "this is what belongs to scale" in told
-
-
-def test_an_assignment_where_windows_overlap_is_named():
-    class Windows(Layer):
-        """y_st = sum of x_s over the features of the three moments from t on, times a weight."""
-
-        input_shape, add = (6, 2), False
-
-        def __init__(self):
-            super().__init__()
-            self.declare("weight", np.random.default_rng(0).normal(size=(2, 3, 2)))
-
-        def output_shape(self, input_shape):
-            return (4, 2)
-
-        def forward(self, x):
-            w = self.parameters["weight"]
-            return np.stack([np.einsum("ski,oki->so", x[:, t:t + 3], w) for t in range(4)], 1), x
-
-        def backward(self, x, y_bar):
-            w, x_bar = self.parameters["weight"], np.zeros_like(x)
-            w_bar = np.zeros_like(w)
-            for t in range(4):
-                share = np.einsum("so,oki->ski", y_bar[:, t], w)
-                x_bar[:, t:t + 3] = share + (x_bar[:, t:t + 3] if self.add else 0)
-                w_bar += np.einsum("so,ski->oki", y_bar[:, t], x[:, t:t + 3])
-            return x_bar, w_bar
-
-    report = verify.layer(Windows())
-    assert wrong_passes(report) == {"backward"} and "+= is meant in place of =" in str(report)
-    right = Windows()
-    right.add = True
-    assert verify.layer(right)
-
-
 # -- what no layer can be -------------------------------------------------------------------------
 
 def handed_on(self, saved, y_bar):
@@ -412,9 +304,17 @@ def test_a_bend_is_no_jump():
                            lambda self, x, y_bar: (np.where(x > 0.3, 1.5 * y_bar, y_bar),)))
 
 
-def test_many_kinks_on_a_line_are_no_fault():
-    for seed in (0, 11):
-        assert verify.layer(nets.Activation("relu"), input_shape=(150,), rng=seed, sizes=(1.0,))
+def test_a_rough_layer_is_not_called_wrong():
+    class Rough(nets.Activation):
+        """tanh with a ripple that no difference quotient gets through."""
+
+        def forward(self, x):
+            y, saved = super().forward(x)
+            return y + 1e-5 * np.sin(1e9 * x), saved
+
+    report = verify.layer(Rough("tanh"), input_shape=(3,))
+    assert not report and "too inaccurate to judge" in str(report).splitlines()[0]
+    assert "wrong in" not in str(report)
 
 
 @pytest.mark.parametrize("off, right", [(1e-12, True), (1e-7, False)])
@@ -428,42 +328,23 @@ def test_a_tangent_is_compared_to_rounding(off, right):
     (lambda: verify.layer(Quadratic(3), samples=1), "samples"),
     (lambda: verify.layer(Quadratic(3), tolerance=0), "tolerance"),
     (lambda: verify.layer(Quadratic(3), input_shape=()), "input_shape"),
-    (lambda: verify.layer(Quadratic(3), input_shape=(2.5,)), "input_shape"),
+    (lambda: verify.layer(Quadratic(3), input_shape=(5,)), "takes inputs of shape"),
+    (lambda: verify.layer(Quadratic(3), sizes=(1, -1)), "sizes"),
+    (lambda: verify.layer(Quadratic(3), sizes=3), "sizes"),
     (lambda: verify.layer(Layer()), "does not define forward"),
-    (lambda: verify.layer(object()), "subclass of secondorder.Layer"),
-    (lambda: verify.layer(np.zeros((400, 400))), "subclass of .{1,200}$"),
-    (lambda: verify.layer(Quadratic), "got the class Quadratic"),
+    (lambda: verify.layer(object()), "layer must be a Layer"),
+    (lambda: verify.layer(np.zeros((400, 400))), "layer must be a Layer.{1,200}$"),
+    (lambda: verify.layer(Quadratic), "layer must be a Layer, got .*Quadratic"),
     (lambda: verify.activation(nets.Tanh), "got the class Tanh"),
+    (lambda: verify.activation(nets.ActivationFunction()), "lacks value, slope, curvature"),
+    (lambda: verify.loss(nets.Loss()), "Loss lacks value, gradient, hessian"),
     (lambda: verify.loss(SquaredError), "got the class SquaredError")])
 def test_what_is_refused(ask, expected):
     with pytest.raises((TypeError, ValueError), match=expected):
         ask()
 
 
-def test_a_wrong_input_shape_is_reported_as_such():
-    with pytest.raises(ValueError,
-                       match=r"input_shape is \(5,\), but Linear\(3, 4\) takes inputs of shape "
-                             r"\(3,\)"):
-        verify.layer(Linear(3, 4, rng=0), input_shape=(5,))
-    layer = Linear(3, 4, rng=0)
-    layer.input_shape = None  # it does not say
-    report = verify.layer(layer, input_shape=(5,))
-    assert "raised ValueError for x of shape (4, 5)" in str(
-        report
-    ) and "is input_shape right?" in str(report)
-
-
 # -- the picture -----------------------------------------------------------------------------------
-
-def test_curves_fall_with_the_step_for_right_passes_and_stay_for_wrong_ones():
-    good = verify.layer(Quadratic(3)).curves
-    assert set(good) == {"backward", "tangent", "second_tangent", "backward_tangent"}
-    bad = verify.layer(planted(Quadratic, "tangent",
-                               on_result("tangent", 0, lambda part: 2 * part))(3)).curves
-    assert good["tangent"][1].min() < 1e-8 and bad["tangent"][1].min() > 0.1
-    for steps, errors in good.values():
-        assert steps.shape == errors.shape and np.isfinite(errors).all()
-
 
 @pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
                                   lambda: verify.activation(nets.Tanh()),
@@ -472,10 +353,29 @@ def test_plot_draws_every_curve(make):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     report, own = make(), pyplot.figure().add_subplot()
     assert report.plot(own) is own and own.get_xscale() == "log"
-    assert len(report.plot().lines) == len(report.curves)
+    assert len(own.lines) == len(report.curves) >= 2
     pyplot.close("all")
+    for _, errors in report.curves.values():
+        assert errors.min() < 1e-6
     with pytest.raises(ValueError, match="nothing to draw"):
         verify.layer(planted(Stale, "forward", stale)(3)).plot()
+
+
+# -- far out ---------------------------------------------------------------------------------------
+
+class FarBranch(nets.Activation):
+    """An activation layer whose backward is wrong for |x| > 10."""
+
+    def backward(self, saved, y_bar):
+        (x_bar,) = super().backward(saved, y_bar)
+        return (x_bar * np.where(np.abs(saved.input) > 10, 2.0, 1.0).astype(x_bar.dtype),)
+
+
+def test_a_layer_that_is_wrong_far_out():
+    report = verify.layer(FarBranch("softplus"))
+    assert "backward" in wrong_passes(report) and "at inputs of size 8" in str(report)
+    near = verify.layer(FarBranch("softplus"), sizes=(1.0,))
+    assert near and "inputs up to |x| = " in str(near)
 
 
 # -- images and sequences --------------------------------------------------------------------------
@@ -491,22 +391,8 @@ def test_layers_for_images_and_sequences(made):
     assert report.ok and {check.pass_name for check in report.checks} >= {"network", *PASSES}
 
 
-class Factors(nets.Activation):
-    """Takes vectors as long as its one parameter, or none."""
-
-    def __init__(self, width, refuse=False):
-        super().__init__("sin")
-        self.declare("a", np.ones(width))
-        self.refuse = refuse
-
-    def forward(self, x):
-        if self.refuse:
-            raise ValueError("none of these")
-        return super().forward(self.parameters["a"] * x)
-
-
 @pytest.mark.parametrize("made, shape", [
-    (lambda: nets.Activation("sin"), (5,)), (lambda: Factors(4), (4,)),
+    (lambda: nets.Activation("sin"), (5,)), (lambda: nets.ScaleShift(4), (4,)),
     (lambda: Linear(7, 3, rng=0), (7,)), (lambda: nets.Skip([Linear(6, 6, rng=0)]), (6,)),
     (lambda: nets.Recurrent(7, 3, rng=0), (4, 7)), (lambda: nets.Conv2d(1, 2, 3, rng=0), (1, 5, 4)),
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
@@ -514,11 +400,7 @@ def test_a_shape_is_found_where_nobody_says_one(made, shape):
     assert sample_shape(made(), None) == shape
 
 
-def test_a_shape_that_was_guessed_is_said_beside_what_is_wrong():
-    wrong = planted(nets.Activation, "backward", on_result("backward", 0, lambda x_bar: 2 * x_bar))
+def test_a_shape_that_was_guessed_is_said():
     told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(wrong("sin")))
-    assert told not in str(verify.layer(wrong("sin"), (5,)))
-    assert told not in str(verify.layer(nets.Activation("sin")))
-    refused = str(verify.layer(Factors(4, refuse=True)))
-    assert told in refused and "for x of shape (4, 5): none of these" in refused
+    assert told in str(verify.layer(nets.Activation("sin")))
+    assert told not in str(verify.layer(nets.Activation("sin"), (5,)))

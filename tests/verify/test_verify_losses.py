@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from harness import slow
 from secondorder import nets, verify
 from secondorder.nets import DiagonalLoss, Loss, SoftmaxCrossEntropy, SquaredError
 
@@ -14,9 +15,8 @@ LOSSES = [SquaredError(), SoftmaxCrossEntropy(), nets.BoundedCriterion(), nets.T
           nets.TukeyBiweight(0.8)]
 
 
-@pytest.mark.everyday(7)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *slow([1, 2])])
 def test_built_in_losses_are_ok(loss, seed):
     report = verify.loss(loss, rng=seed)
     assert report, str(report)
@@ -69,7 +69,6 @@ def test_targets_of_the_user_are_used():
         verify.loss(SoftmaxCrossEntropy(), outputs=3, targets=[0, 3])
 
 
-@pytest.mark.everyday(5)
 @pytest.mark.parametrize("bug", FACTORS)
 @pytest.mark.parametrize("base, name", [(LogCosh, "gradient"), (LogCosh, "hessian_diagonal"),
                                         (Coupled, "gradient"),
@@ -132,21 +131,17 @@ def test_what_loss_methods_owe(methods, name, expected):
     assert name in wrong_passes(report) and expected in text_of(report, name)
 
 
-def test_an_error_far_out_is_told_with_the_size_of_the_outputs():
-    """A gradient that is too long beyond 5 is right among the first outputs, of size 1."""
-    far = changed(LogCosh, gradient=lambda self, p, t: np.tanh(p - t) * (1 + (abs(p - t) > 5)))
-    assert "at outputs of size" in text_of(verify.loss(far, targets=np.zeros((3, 4))), "gradient")
-    everywhere = changed(LogCosh, gradient=lambda self, p, t: 2 * np.tanh(p - t))
-    told = text_of(verify.loss(everywhere, targets=np.zeros((3, 4))), "gradient")
-    assert told and "at outputs of size" not in told
+@pytest.mark.parametrize("factor", [2.0, 1.0])
+def test_what_is_wrong_in_float32_alone_is_told_last(factor):
+    """Wrong by a factor in hessian; value and hessian promote float32."""
+    def hessian(self, p, target):
+        return factor * np.eye(p.shape[1]) * self.hessian_diagonal(p, target)[:, None, :]
 
-
-def test_missing_loss_methods_are_named():
-    with pytest.raises(TypeError, match=r"Bare lacks gradient\(p, target\), hessian\(p, target\)"):
-        verify.loss(type("Bare", (Loss,), {"value": LogCosh.value})())
-    with pytest.raises(TypeError, match=r"lacks hessian_diagonal\(p, target\)"):
-        verify.loss(type("Half", (DiagonalLoss,),
-                         {"value": LogCosh.value, "gradient": LogCosh.gradient})())
+    report = verify.loss(changed(LogCosh, hessian=hessian, value=lambda self, p, target:
+                                 LogCosh.value(self, p, target).astype(float)))
+    said = "right in float64" if factor == 1 else "wrong in hessian"
+    assert not report and f"{said}; promotes float32 in value, hessian;" in str(report)
+    assert factor == 1 or str(report).index("factor 2") < str(report).index("turns float32")
 
 
 class Picky(SquaredError):
@@ -172,8 +167,7 @@ def tukey_with(name, change):
                    **{name: lambda self, p, t: change(p - t, original(self, p, t))})
 
 
-@pytest.mark.everyday(6)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *slow(range(1, 5))])
 @pytest.mark.parametrize("where", [lambda r: np.abs(r) > 4.685, lambda r: r < -3, lambda r: r > 10],
                          ids=["outliers", "below -3", "above 10"])
 @pytest.mark.parametrize("name", ["gradient", "hessian_diagonal"])
@@ -184,16 +178,9 @@ def test_a_branch_for_outliers_that_is_wrong(name, where, seed):
     assert "the largest difference is at p = [" in text_of(report, name)
 
 
-def test_a_wrong_branch_is_found_with_one_output_too():
-    bad = tukey_with("gradient", lambda r, right: np.where(r < -3, 1.5 * r, right))
-    assert all("gradient" in wrong_passes(verify.loss(bad, outputs=1, samples=2, rng=seed))
-               for seed in range(5))
-
-
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("loss", [nets.BoundedCriterion(50, 0.9), nets.TukeyBiweight(1.0)],
                          ids=repr)
-@pytest.mark.parametrize("seed", [5, 46, 49, 59])
+@pytest.mark.parametrize("seed", [5, *slow([46, 49, 59])])
 def test_flat_losses_are_no_false_alarm(loss, seed):
     report = verify.loss(loss, rng=seed)
     assert report, str(report)
@@ -231,17 +218,6 @@ def test_a_loss_that_is_too_large_by_right_gets_a_note():
     )
 
 
-@pytest.mark.parametrize("limit", [6, 500])
-@pytest.mark.parametrize("name", ["value", "gradient"])
-def test_what_far_outputs_raise_is_told(name, limit):
-    def method(self, p, t):
-        if np.abs(p).max() > limit:
-            raise OverflowError("too far")
-        return getattr(LogCosh, name)(self, p, t)
-    report = verify.loss(changed(LogCosh, **{name: method}))
-    assert wrong_passes(report) == {name} and "raised OverflowError" in str(report)
-
-
 # -- the model of the targets ----------------------------------------------------------------------
 
 def label_of(rows):
@@ -255,13 +231,6 @@ MODEL_BUGS = {
                       lambda f, self, p: f(self, p) * np.eye(p.shape[1], dtype=p.dtype), SCORES),
     "mean over the batch": (SoftmaxCrossEntropy, "fisher", lambda f, self, p: f(self, p) / len(p),
                             "a mean over 5 where a sum is meant"),
-    "shape": (SquaredError, "fisher", lambda f, self, p: f(self, p).sum(axis=0),
-              "one matrix a sample"),
-    "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float),
-                "turns float32 into float64"),
-    "in place": (SquaredError, "fisher",
-                 lambda f, self, p: f(self, np.multiply(p, 2, out=p)), "changes its argument p"),
-    "fisher raises": (SquaredError, "fisher", lambda f, self, p: [][0], "raised IndexError"),
     "wide": (SquaredError, "sample_targets", lambda f, self, p, rng: p + 2 * (f(self, p, rng) - p),
              "ratio 0.25"),
     "uniform": (SoftmaxCrossEntropy, "sample_targets", lambda f, self, p, rng: f(self, 0 * p, rng),
@@ -272,14 +241,10 @@ MODEL_BUGS = {
     "refused": (SoftmaxCrossEntropy, "sample_targets",
                 lambda f, self, p, rng: label_of(f(self, p, rng)) + 7,
                 "prepare_target refuses"),
-    "draws float64": (SquaredError, "sample_targets",
-                      lambda f, self, p, rng: f(self, p, rng).astype(float),
-                      "turns float32 into float64"),
-    "sampler raises": (SquaredError, "sample_targets", lambda f, self, p, rng: [][0],
-                       "raised IndexError")}
+    "float64": (SquaredError, "fisher", lambda f, self, p: f(self, p).astype(float),
+                "turns float32 into float64")}
 
 
-@pytest.mark.everyday(6)
 @pytest.mark.parametrize("bug", MODEL_BUGS)
 def test_wrong_models_of_the_targets_are_named(bug):
     base, name, change, expected = MODEL_BUGS[bug]
@@ -288,30 +253,6 @@ def test_wrong_models_of_the_targets_are_named(bug):
     told = "fisher" if "ratio" in expected or expected == SCORES else name
     assert told in wrong_passes(report) <= {"fisher", "sample_targets"}
     assert expected in text_of(report, told)
-
-
-@pytest.mark.parametrize("draw", [lambda self, p, rng: None, lambda self, p, rng: p[:1]])
-def test_a_target_a_sample_is_drawn(draw):
-    report = verify.loss(changed(SquaredError, sample_targets=draw,
-                                 prepare_target=lambda self, target, shape, dtype: target))
-    assert "must draw one target a sample" in text_of(report, "sample_targets")
-
-
-@pytest.mark.parametrize("outputs", [1, 200])
-def test_a_doubled_fisher_is_found_among_few_and_many_outputs(outputs):
-    double = changed(SquaredError, fisher=lambda self, p: 2 * SquaredError.fisher(self, p))
-    options = {"outputs": outputs, "targets": np.zeros((2, outputs))}
-    assert verify.loss(SquaredError(), **options)
-    assert wrong_passes(verify.loss(double, **options)) == {"fisher"}
-
-
-def test_half_a_model_gets_a_note():
-    class OnlyFisher(LogCosh):
-        def fisher(self, p):
-            return np.eye(p.shape[1], dtype=p.dtype) * np.ones_like(p)[:, :, None]
-    report = verify.loss(OnlyFisher())
-    assert report and "fisher is defined and sample_targets is not" in str(report)
-    assert not any("is defined" in note for note in verify.loss(LogCosh()).notes)
 
 
 # -- where branches meet ---------------------------------------------------------------------------
@@ -336,7 +277,7 @@ class Branches(DiagonalLoss):
         return (np.abs(p - target) < self.beta).astype(p.dtype) / p.dtype.type(self.beta)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *slow(range(1, 5))])
 @pytest.mark.parametrize("beta, offset, floor, right", [
     (2.0, 1.0, 0.0, True), (0.5, 0.25, 0.0, True), (2.0, 0.5, 0.0, False), (0.5, 0.5, 0.0, False),
     (1.0, 0.5, 1.0, False), (1.0, 0.5, 1e-3, False)])

@@ -68,12 +68,6 @@ def leading_letter(text):
     return None
 
 
-def letters_in(text):
-    """All letters of a symbol or a formula, indices too."""
-    return {_NAMED.get(word, word) for word in _LETTER.findall(text)
-            if word in _NAMED or len(word) == 1}
-
-
 def papers():
     """The papers that have a room of their own."""
     return [paper for paper in REGISTRY.rooms()

@@ -196,23 +196,8 @@
     const link = event.target.closest && event.target.closest("a.picture");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const part = link.querySelector("svg").cloneNode(true), use = part.querySelector("use");
-    if (use) part.setAttribute("viewBox", `0 0 ${use.getAttribute("width")} ${use.getAttribute("height")}`);
-    part.removeAttribute("class");
-    large.replaceChildren(part);
+    large.replaceChildren(link.querySelector("svg").cloneNode(true));
     large.showModal();
   });
   large.addEventListener("click", () => large.close());
-
-  // a proof tree: what a label rests on lights up
-  document.querySelectorAll(".graph .node").forEach(node => {
-    const drawing = node.closest(".graph");
-    const light = on => {
-      const needs = new Set([node.dataset.label, ...node.dataset.needs.split(" ")]);
-      drawing.querySelectorAll(".node").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.label)));
-      drawing.querySelectorAll(".edge").forEach(one => one.classList.toggle("up", on && needs.has(one.dataset.user)));
-    };
-    for (const kind of ["mouseenter", "focus"]) node.addEventListener(kind, () => light(true));
-    for (const kind of ["mouseleave", "blur"]) node.addEventListener(kind, () => light(false));
-  });
 })();

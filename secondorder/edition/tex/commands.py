@@ -3,7 +3,6 @@ r"""What the commands of a text do while it is read: headings, counters, files, 
 from ...formulas.tokens import written
 from .macros import DEFINING
 from .prose import Prose
-from .stream import RAW_ARGUMENT
 
 _HEADINGS = {r"\part", r"\chapter", r"\section", r"\subsection", r"\subsubsection"}
 _CITING = {r"\cite", r"\citep", r"\citet", r"\citealp", r"\parencite", r"\textcite"}
@@ -15,25 +14,30 @@ _CLASSES = {r"\documentclass", r"\LoadClass", r"\LoadClassWithOptions", r"\docum
 _CHAPTERS = {"report", "book", "memoir", "scrreprt", "scrbook", "amsbook", "ctexbook", "ctexrep"}
 _USUAL = {"article", "amsart", "scrartcl", "IEEEtran", "revtex4-1", "revtex4-2", "elsarticle",
           "acmart", "extarticle", "svjour3", "llncs", "siamart", "proc", "minimal", "letter"}
-_COUNTING = {r"\numberwithin", r"\counterwithin", r"\@addtoreset", r"\newtheorem",
-             r"\setcounter", r"\addtocounter", r"\newcounter", r"\declaretheorem"}
-_ONE_ARGUMENT = {r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography",
+_WITHIN = {r"\numberwithin", r"\counterwithin", r"\@addtoreset"}
+_SETTING = {r"\setcounter", r"\addtocounter"}
+_NOT_EVALUATED = {r"\declaretheorem", r"\newcounter", r"\NewDocumentEnvironment"}
+_ONE_ARGUMENT = {r"\vspace", r"\hspace", r"\bibliographystyle", r"\bibliography", r"\caption",
                  r"\thispagestyle", r"\pagestyle", r"\includegraphics", r"\hypersetup"}
+_RAW = {r"\url", r"\href", r"\nolinkurl"}
+#: What a preamble says of displays; the rest of it is passed over.
+_OF_PREAMBLE = (_PACKAGES | _CLASSES | _WITHIN | _SETTING | _INPUTS | _NOT_EVALUATED
+                | {*DEFINING, r"\newtheorem", r"\title", r"\else", r"\fi"})
 
 
 def common(reader, token):
     """What means the same in text and in displays: macros, files, conditions, numbers."""
     text, stream = token.text, reader.stream
-    if text[:1] != "\\" or len(text) < 3:
-        return reader.macros.commands.get(text) is not None and reader.macros.expand(token, stream)
     if reader.macros.expand(token, stream):
         return True
+    if text[:1] != "\\":
+        return False
     if text in DEFINING:
         printed = reader.macros.define(token, stream)
         if printed is not None:
             reader.counters.print_as(printed[0][4:], printed[1])
     elif text in _INPUTS:
-        _input(reader, token)
+        _open(reader, token, _file_name(stream, token), ("", ".tex"), True)
     elif text.startswith(r"\if") and text not in _NO_CONDITION:
         _condition(reader, token)
     elif text in (r"\else", r"\fi") and reader.conditions:
@@ -45,23 +49,23 @@ def common(reader, token):
         reader.switches[text[1:-4]] = True
     elif text[-5:] == "false" and text[1:-5] in reader.switches:
         reader.switches[text[1:-5]] = False
-    elif text in (r"\setcounter", r"\addtocounter"):
+    elif text in _SETTING:
         _set_counter(reader, token)
     elif text in (r"\stepcounter", r"\refstepcounter"):
         reader.counters.step(stream.name(text))
-    elif text in (r"\csname", r"\declaretheorem", r"\newcounter"):
-        reader.unread(token, f"{text} is not evaluated")
-        if text != r"\csname":  # what it names is no part of the text
-            stream.option(text)
-            stream.argument(text)
-            stream.option(text)
+    elif text in _NOT_EVALUATED:
+        stream.option(text)
+        what = f"{text}{{{stream.name(text)}}} is not evaluated"
+        stream.option(text)
+        reader.unread(token, what)
+        reader.doubt(what)
     else:
         return False
     return True
 
 
 def preamble_command(reader, token):
-    """A command of the preamble that defines something; False for any other."""
+    """A command of the preamble: what it defines."""
     text, stream = token.text, reader.stream
     if text in (r"\AtBeginDocument", r"\AtEndPreamble"):
         stream.push(stream.argument(text))
@@ -70,16 +74,11 @@ def preamble_command(reader, token):
     elif text == r"\mathtoolsset":
         if "showonlyrefs" in stream.name(text):
             reader.doubt("mathtools numbers only displays that are referred to (showonlyrefs)")
-    elif text in _CLASSES:
-        _class(reader, token)
-    elif text in _PACKAGES | _COUNTING or text == r"\title":
-        return common(reader, token) or text_command(reader, token)
-    elif text in DEFINING or text in _INPUTS or text.startswith((r"\if", r"\newif")) \
-            or text in (r"\else", r"\fi") or text[1:].removesuffix("true") in reader.switches:
-        return common(reader, token)
+    elif text in _OF_PREAMBLE or text.startswith((r"\if", r"\newif")) \
+            or text[1:].removesuffix("true") in reader.switches:
+        common(reader, token) or text_command(reader, token)
     else:
-        return False
-    return True
+        reader.macros.expand(token, stream)
 
 
 def text_command(reader, token):
@@ -91,7 +90,7 @@ def text_command(reader, token):
         reader.counters.appendix()
     elif text == r"\title":
         stream.option(text)
-        reader.reading.title = " ".join(_words(stream.argument(text)).split())
+        reader.reading.title = _words(stream.argument(text))
     elif text == r"\label":
         reader.call(stream.name(text))
     elif text == r"\footnote":
@@ -101,7 +100,7 @@ def text_command(reader, token):
         reader.prose.keep(f"[{stream.name(text)}{', ...' if any(options) else ''}]")
     elif text in _REFERRING:
         reader.prose.keep(f"{text}{{{stream.name(text)}}}")
-    elif text in (r"\numberwithin", r"\counterwithin", r"\@addtoreset"):
+    elif text in _WITHIN:
         only_back = stream.took("*") or text == r"\@addtoreset"
         first, second = stream.name(text), stream.name(text)
         if only_back:
@@ -110,27 +109,23 @@ def text_command(reader, token):
             reader.counters.number_within(first, second)
     elif text == r"\newtheorem":
         reader.theorems.declare(token, stream)
+    elif text in _CLASSES:
+        _class(reader, token)
     elif text in _PACKAGES:
-        _package(reader, token)
+        stream.option(text)
+        for name in stream.name(text).split(","):
+            _open(reader, token, name.strip(), (".sty",))
     elif text in (r"\verb", r"\lstinline"):
-        reader.prose.keep(stream.raw_delimited(token))
-    elif text == r"\tikz":
-        stream.option(text)
-        if stream.at("{"):
-            stream.argument(text)
-        else:
-            while (one := stream.next()) is not None and ";" not in one.text:
-                pass
-    elif text == r"\caption":
-        stream.option(text)
-        stream.argument(text)
-    elif text in RAW_ARGUMENT:
-        stream.raw_argument(token)
+        reader.prose.keep(stream.verbatim(token))
+    elif text in _RAW:
+        stream.verbatim(token)
     elif text in _ONE_ARGUMENT:
         stream.took("*")
         stream.option(text)
         stream.argument(text)
     else:
+        if text in reader.macros.commands:
+            reader.doubt(f"{text} is not expanded")
         return False
     return True
 
@@ -148,7 +143,7 @@ def _heading(reader, token):
     name, stream = token.text[1:], reader.stream
     starred = stream.took("*")
     stream.option(token.text)
-    title = " ".join(_words(stream.argument(token.text)).split())
+    title = _words(stream.argument(token.text))
     if not starred:
         reader.counters.step(name)
         reader.last_number = reader.counters.the(name)
@@ -170,18 +165,15 @@ def _condition(reader, token):
     both branches are read.
     """
     value = {"false": False, "true": True, **reader.switches}.get(token.text[3:])
-    if value is None:
-        if reader.in_body:
-            reader.unread(token, f"{token.text} is not evaluated: what follows is read as it "
-                          "stands")
-            reader.doubt(f"{token.text} is not evaluated")
-        for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares
-            reader.stream.next()
-    if value is False:
-        if _skip(reader, token) == r"\else":
-            reader.conditions.append(False)
-    else:
+    if value is None and reader.in_body:
+        reader.unread(token, f"{token.text} is not evaluated: what follows is read as it stands")
+        reader.doubt(f"{token.text} is not evaluated")
+    for _ in range(2 if token.text == r"\ifx" else 0):  # what it compares
+        reader.stream.next()
+    if value is not False:
         reader.conditions.append(value)
+    elif _skip(reader, token) == r"\else":
+        reader.conditions.append(False)
 
 
 def _skip(reader, token):
@@ -203,39 +195,30 @@ def _class(reader, token):
     """How a class counts; the author's own class is read."""
     reader.stream.option(token.text)
     name = reader.stream.name(token.text)
-    own = reader.files.package(token, name, reader.stream.names(), "cls")
-    if own is not None:
-        reader.stream.open(*own)
-    elif name in _CHAPTERS:
+    if _open(reader, token, name, (".cls",)):
+        return
+    if name in _CHAPTERS:
         reader.counters.chapters()
-        if name.startswith("scr"):  # KOMA-Script prints a chapter 0 as well
-            reader.counters.number_within("equation", "chapter")
     elif name not in _USUAL:
         reader.doubt(f"the class {name} is not known: numbers are those of an article")
 
 
-def _input(reader, token):
-    name = _file_name(reader.stream, token)
-    text_and_name = reader.files.input(token, name, reader.stream.names())
-    if text_and_name is None:
+def _open(reader, token, name, endings, expected=False):
+    """Read a file of the author's next; False, and listed where it is expected, if none is there.
+    """
+    found = reader.files.opened(token, name, endings, reader.stream.names())
+    if found is not None:
+        reader.stream.open(*found)
+    elif expected:
         reader.unread(token, f"the file of {token.text} is not there")
-    else:
-        reader.stream.open(*text_and_name)
-
-
-def _package(reader, token):
-    reader.stream.option(token.text)
-    for name in reader.stream.name(token.text).split(","):
-        text_and_name = reader.files.package(token, name.strip(), reader.stream.names())
-        if text_and_name is not None:
-            reader.stream.open(*text_and_name)
+    return found is not None
 
 
 def _words(tokens):
     prose = Prose()
     for token in tokens:
         prose.add(token.text)
-    return prose.sentence() or written(tokens)
+    return " ".join((prose.sentence() or written(tokens)).split())
 
 
 def _file_name(stream, token):

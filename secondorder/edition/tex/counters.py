@@ -8,27 +8,17 @@ _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "x
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
-class Endless(ValueError):
-    """A number that is printed by itself."""
-
-
 class Counters:
     """The counters of a paper; `equation` and the sections are there from the beginning."""
 
     def __init__(self):
         self.values = dict.fromkeys((*_SECTIONS, "equation"), 0)
         self.within = {"subsection": "section", "subsubsection": "subsection"}
-        self.printed = {}  # counter -> list of texts and (style, counter) pairs
-
-    def new(self, name, within=None):
-        """A new counter, set back when `within` steps."""
-        self.values.setdefault(name, 0)
-        if within:
-            self.number_within(name, within)
+        self.printed = {name: [("the", outer), ".", ("arabic", name)]
+                        for name, outer in self.within.items()}  # texts and (style, counter) pairs
 
     def number_within(self, name, within):
         r"""`\numberwithin`: set back by `within` and printed behind it."""
-        self.values.setdefault(within, 0)
         self.within[name] = within
         self.printed[name] = [("the", within), ".", ("arabic", name)]
 
@@ -58,45 +48,39 @@ class Counters:
 
     def print_as(self, name, body):
         r"""`\renewcommand{\theequation}{...}`."""
-        parts, waiting = [], list(body)
-        while waiting:
-            text = waiting.pop(0).text
-            style = text[1:]
+        parts, texts = [], [token.text for token in body]
+        while texts:
+            text = texts.pop(0)
             if text.startswith(r"\the"):
                 parts.append(("the", text[4:]))
-            elif style in _STYLES:
-                name_tokens = [token.text for token in waiting]
-                end = name_tokens.index("}") if "}" in name_tokens else len(waiting)
-                parts.append((style, written(waiting[1:end])))
-                waiting = waiting[end + 1:]
+            elif text[1:] in _STYLES:
+                end = texts.index("}") if "}" in texts else len(texts)
+                parts.append((text[1:], written(texts[1:end])))
+                texts = texts[end + 1:]
             elif text not in ("{", "}", " ") and text[:1] != "\\":
                 parts.append(text)
         self.printed[name] = parts
 
     def the(self, name):
-        """A counter as it is printed; Endless where it has no end."""
-        return self._the(name, (), [MOST])
+        """A counter as it is printed; ValueError where it has no end."""
+        return self._the(name, [MOST]).lstrip(".")
 
-    def _the(self, name, within, left):
-        """The same inside others, `within`; `left` is how many may still be printed."""
+    def _the(self, name, left):
+        """`left` is how many counters may still be printed."""
         left[0] -= 1
-        if name in within or left[0] < 0:
-            raise Endless(rf"\the{name} is defined by itself, or by more than {MOST} counters")
-        default = [("arabic", name)]
-        if name in ("subsection", "subsubsection"):
-            default = [("the", self.within[name]), ".", *default]
+        if left[0] < 0:
+            raise ValueError(rf"\the{name} is defined by itself, or by more than {MOST} counters")
         texts = []
-        for part in self.printed.get(name, default):
+        for part in self.printed.get(name, [("arabic", name)]):
             if isinstance(part, str):
                 texts.append(part)
-            elif part[0] == "above":  # a chapter, once there is one
-                if self.values.get(part[1], 0) > 0:
-                    texts.append(self._the(part[1], (*within, name), left) + ".")
             elif part[0] == "the":
-                texts.append(self._the(part[1], (*within, name), left))
+                texts.append(self._the(part[1], left))
+            elif part[0] == "above":  # a chapter, once there is one
+                texts.append(self._the(part[1], left) + "." if self.values.get(part[1]) else "")
             else:
                 texts.append(_STYLES[part[0]](self.values.get(part[1], 0)))
-        return "".join(texts).lstrip(".")
+        return "".join(texts)
 
 
 def _letter(value):

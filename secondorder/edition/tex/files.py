@@ -5,8 +5,7 @@ from pathlib import Path
 
 from .stream import ReadingError
 
-LARGEST = 8_000_000  # bytes of a paper with all that it inputs
-DEEPEST = 20
+LARGEST = 8_000_000  # bytes of a file
 CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")  # but for the tab and the line feed
 
 
@@ -33,54 +32,29 @@ def text_of(path):
     return CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-class Outside(ReadingError):
-    """A file that may not be read."""
-
-
 class Files:
     """The main file of a paper and what it inputs from its folder."""
 
     def __init__(self, path):
         path = Path(path)
         self.main_text, self.main_name = text_of(path), path.name
-        self.folder, self._size = path.resolve().parent, len(self.main_text)
+        self.folder = path.resolve().parent
         self.has_document = bool(re.search(r"(?m)^[^%\n]*\\begin\{document\}", self.main_text))
 
-    def input(self, token, name, reading):
-        """Text and name of what a command inputs; None if it is not there.
+    def opened(self, token, name, endings, reading):
+        """Text and name of the file that a command names; None where it is not there.
 
-        ReadingError where it stands outside the folder, is being read already, or is too deep or
-        large.
+        ReadingError where it stands outside the folder or is being read already.
         """
         if not name or "\0" in name or len(name) > 200:
             return None
-        for candidate in (name, f"{name}.tex"):
-            place = (self.folder / candidate).resolve()
+        for ending in endings:
+            place = (self.folder / f"{name}{ending}").resolve()
             if not place.is_relative_to(self.folder):
-                raise Outside(f"{token.place}: {token.text}{{{name}}} leads out of the folder "
-                              "of the paper")
+                raise token.error(f"{token.text}{{{name}}} leads out of the folder of the paper")
             if place.is_file():
-                return self._opened(token, place, reading)
+                own = place.relative_to(self.folder).as_posix()
+                if own in reading:
+                    raise token.error(f"{own} inputs itself")
+                return text_of(place), own
         return None
-
-    def package(self, token, name, reading, ending="sty"):
-        """The author's own package, or class, where it stands beside the paper; None for any
-        other.
-        """
-        if not re.fullmatch(r"[\w.-]+", name):
-            return None
-        place = (self.folder / f"{name}.{ending}").resolve()
-        own = place.is_relative_to(self.folder) and place.is_file()
-        return self._opened(token, place, reading) if own else None
-
-    def _opened(self, token, place, reading):
-        name = place.relative_to(self.folder).as_posix()
-        if name in reading:
-            raise Outside(f"{token.place}: {name} inputs itself")
-        if len(reading) > DEEPEST:
-            raise Outside(f"{token.place}: more than {DEEPEST} files input each other")
-        text = text_of(place)
-        self._size += len(text)
-        if self._size > LARGEST:
-            raise Outside(f"{token.place}: the paper has more than {LARGEST} bytes")
-        return text, name

@@ -1,10 +1,11 @@
 r"""Numbers as TeX itself prints them: the paper is run, and tells each number where it is typeset.
 
 The run is kept apart: a temporary copy of the paper's folder, no shell, no reading or writing
-outside, a limit of time and of what is written. LuaLaTeX is not used, since it runs programs that
+outside, a limit of time. LuaLaTeX is not used, since it runs programs that
 stand in a paper.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 
 ENGINES = ("pdflatex", "xelatex")
 SECONDS = 60
-MOST_BYTES, MOST_FILES = 64_000_000, 3000  # of a folder that is copied
+MOST_BYTES = 64_000_000  # of a folder that is copied
 
 # A number is written when its box is shipped out: what is only measured never is. `\eqref` sets
 # numbers by the same command, which is kept silent there.
@@ -70,15 +71,7 @@ class Numbers:
 
 
 def by_tex(path, seconds=SECONDS):
-    """`Numbers` of a paper, or None where no TeX is installed.
-
-    Parameters
-    ----------
-    path : path
-        The main file.
-    seconds : float
-        Time for all runs together.
-    """
+    """`Numbers` of a paper by its main file, in so many seconds; None where no TeX is installed."""
     path = Path(path)
     if path.suffix.lower() not in (".tex", ".ltx") or not path.is_file() \
             or rb"\begin{document}" not in path.read_bytes():
@@ -98,14 +91,20 @@ def by_tex(path, seconds=SECONDS):
 
 
 def _numbers(place, job, engine, name, seconds):
+    words = [engine, "-no-shell-escape", "-interaction=nonstopmode", f"-jobname={job}",
+             rf"\input{{secondorder-hook}}\input{{{job}.tex}}"]
+    given = os.environ | {"openin_any": "p", "openout_any": "p", "shell_escape": "f",
+                          "MKTEXPK": "0", "MKTEXTFM": "0", "MKTEXMF": "0", "max_print_line": "1000"}
     before = None
-    for _ in range(3):  # until references stand
-        if not _run(place, job, engine, seconds / 3):
-            break
-        auxiliary = _text(place / f"{job}.aux")
-        if auxiliary == before:
-            break
-        before = auxiliary
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        for _ in range(3):  # until references stand
+            subprocess.run(words, cwd=place, env=given, stdin=subprocess.DEVNULL, check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           timeout=seconds / 3)
+            auxiliary = _text(place / f"{job}.aux")
+            if auxiliary == before:
+                break
+            before = auxiliary
     log = _text(place / f"{job}.log")
     # a picture that is not there changes no number
     complaint = re.search(r"^! (?!LaTeX Error: File `[^']*' not found\.$(?!\n\nType X)"
@@ -140,45 +139,17 @@ def _plain(number, names):
     return re.sub(r"(?<=\\[A-Za-z]) (?=[^A-Za-z])|(?<=[A-Za-z]) (?=\$)", "", number)
 
 
-def _run(place, job, engine, seconds):
-    """Run TeX once; whether it came to an end in its time."""
-    words = [engine, "-no-shell-escape", "-interaction=nonstopmode", f"-jobname={job}",
-             rf"\input{{secondorder-hook}}\input{{{job}.tex}}"]
-    given = os.environ | {"openin_any": "p", "openout_any": "p", "shell_escape": "f",
-                          "MKTEXPK": "0", "MKTEXTFM": "0", "MKTEXMF": "0", "max_print_line": "1000"}
-    process = subprocess.Popen(words, cwd=place, env=given, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True,
-                               preexec_fn=_limited if os.name == "posix" else None)
-    try:
-        process.wait(seconds)
-        return True
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-
-def _limited():
-    """A run writes no file larger than a paper."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
-
-
 def _copy(source, target):
     """The files of a paper's folder, no hidden ones, nothing from outside, up to a limit."""
-    count = size = 0
+    size = 0
     for folder, names, files in os.walk(source):
         names[:] = sorted(name for name in names if name[0] != ".")
         for name in sorted(files):
             path = Path(folder, name)
             if name[0] == "." or path.is_symlink() or not path.is_file():
                 continue
-            count, size = count + 1, size + path.stat().st_size
-            if count > MOST_FILES or size > MOST_BYTES:
+            size += path.stat().st_size
+            if size > MOST_BYTES:
                 return
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)

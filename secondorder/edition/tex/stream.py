@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from ...formulas.tokens import TOKEN, written
 
-#: Commands whose argument may hold percent signs that begin no comment.
-RAW_ARGUMENT = (r"\url", r"\path", r"\href", r"\nolinkurl")
+LONGEST = 20_000  # tokens of an argument: what is longer has lost its closing brace
 PARAGRAPH = "\n\n"
 
 
@@ -37,7 +36,6 @@ class Stream:
 
     def __init__(self):
         self._files, self._pushed = [], []
-        self.longest = None  # tokens of an argument, where there is a limit
         self.last = Token("", "text", 1)
 
     def open(self, text, name, line=1):
@@ -54,12 +52,8 @@ class Stream:
 
     def back_to(self, mark):
         """Go on from a place that was marked."""
-        self._files, self._pushed = mark
-
-    @property
-    def in_file(self):
-        """Whether what comes next stands in a file, not in a macro."""
-        return bool(self._files) and not self._pushed
+        if mark is not None:
+            self._files, self._pushed = mark
 
     def names(self):
         """Files that are being read, the outermost first."""
@@ -153,7 +147,7 @@ class Stream:
             if token.text == end and depth == 0:
                 return tokens
             depth += (token.text == "{") - (token.text == "}")
-            if depth < 0 or self.longest is not None and len(tokens) > self.longest:
+            if depth < 0 or len(tokens) > LONGEST:
                 break
             tokens.append(token)
         raise opened.error(message)
@@ -162,36 +156,34 @@ class Stream:
         """An argument as plain text: the name of an environment, of a file, of a label."""
         return written(self.argument(what)).strip()
 
-    def raw_argument(self, opened):
-        """An argument in braces in which a percent sign is nothing else; from a macro as any."""
+    def pass_over(self, name, opened):
+        """Go to the end of an environment, whatever stands in it."""
+        opened = opened._replace(text=rf"\begin{{{name}}}")
+        if self._files and not self._pushed:
+            self._raw(self._files[-1][1], rf"\end{{{name}}}", opened)
+            return
+        while (token := self.next()) is not None:
+            if token.text == r"\end" and self.name(token.text) == name:
+                return
+        raise opened.error(f"{opened.text} is never closed")
+
+    def verbatim(self, opened):
+        r"""What `\verb|text|` or `\url{text}` has between its signs, in which a percent sign is
+        nothing else; from a macro an argument as any.
+        """
         if self._pushed or not self._files:
             return written(self.argument(opened.text))
-        if not self.took("{"):  # the \path of a picture
-            return ""
-        return self.raw_until("}", opened)
+        text, place = self._files[-1][:2]
+        place += text.startswith("*", place)
+        sign = text[place:place + 1]
+        return self._raw(place + 1, {"{": "}"}.get(sign, sign), opened)
 
-    def raw_until(self, end, opened):
-        """The text up to `end`, which is read too, whatever stands in it."""
-        if self._pushed or not self._files:
-            raise opened.error(f"{opened.text} cannot stand in a macro")
+    def _raw(self, start, end, opened):
+        """The text of the file at hand up to `end`, which is read too."""
         file = self._files[-1]
-        place = file[0].find(end, file[1])
+        place = file[0].find(end, start) if end else -1
         if place < 0:
-            raise opened.error(f"{opened.text} is never closed: {end} is missing")
-        text, file[1] = file[0][file[1]:place], place + len(end)
-        file[2] += text.count("\n") + end.count("\n")
-        return text
-
-    def raw_delimited(self, opened):
-        r"""The text of `\verb|text|`: between two times the same sign."""
-        if self._pushed or not self._files:
-            raise opened.error(f"{opened.text} cannot stand in a macro")
-        file = self._files[-1]
-        start = file[1] + (file[0][file[1]:file[1] + 1] == "*")
-        sign, start = file[0][start:start + 1], start + 1
-        end = file[0].find({"{": "}"}.get(sign, sign), start) if sign else -1
-        if end < 0 or "\n" in file[0][start:end]:
-            raise opened.error(f"{opened.text} is not closed in its line")
-        text, file[1] = file[0][start:end], end + 1
-        return text
-
+            raise opened.error(f"{opened.text} is never closed")
+        file[2] += file[0].count("\n", file[1], place + len(end))
+        file[1] = place + len(end)
+        return file[0][start:place]

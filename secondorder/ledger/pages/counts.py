@@ -33,11 +33,8 @@ def verdicts(entries):
 def by_weight(entries):
     """`1 of substance, 5 misprints`: how many corrected displays have each weight."""
     return ", ".join(_counted(count, weight if weight == "misprint" else f"of {weight}")
-                     for weight, count in _weights(entries).items() if count)
-
-
-def _weights(entries):
-    return {weight: sum(entry.weight == weight for entry in entries) for weight in WEIGHTS}
+                     for weight in WEIGHTS
+                     if (count := sum(entry.weight == weight for entry in entries)))
 
 
 def labels(entries):
@@ -63,7 +60,7 @@ def marks(entry):
     if entry.ours:
         lines.append("The formula is ours: the paper has it in words or numbers, or not at all.")
     if entry.unnumbered:
-        lines.append(f"{', '.join(entry.unnumbered)}: no display of the paper bears this number."
-                     if len(entry.unnumbered) == 1 else
-                     f"{', '.join(entry.unnumbered)}: no displays of the paper bear these numbers.")
+        bears = ("no display of the paper bears this number" if len(entry.unnumbered) == 1 else
+                 "no displays of the paper bear these numbers")
+        lines.append(f"{', '.join(entry.unnumbered)}: {bears}.")
     return lines

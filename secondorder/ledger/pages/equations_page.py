@@ -15,7 +15,7 @@ from .. import registry
 from ..claims import Case
 from ..comparisons import RELATIVE_TO, VerificationError
 from ..labels import short
-from ..registration import Condition
+from ..registration import WEIGHTS, Condition
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
 from ..tex_file import folder_of_checks
@@ -75,56 +75,43 @@ def folder_of(paper):
 
 def _errata(entries):
     """What is counted, errata of substance one by one, the others by name."""
+    of = {weight: [entry for entry in entries if entry.weight == weight] for weight in WEIGHTS}
     lines = [f"{counts.labels(entries)}: {counts.verdicts(entries)}."]
-    errata = [entry for entry in entries if entry.weight == "substance"]
-    if errata:
+    if of["substance"]:
         lines += ["", "Errata of substance:", "",
-                  *(f"- {_link(entry)}: {entry.statement}" for entry in errata)]
-    others = [f"{name}: {_links(mine)}" for name, mine in (
-        ("Misprints", [entry for entry in entries if entry.weight == "misprint"]),
-        ("What the text that was read may have lost", [entry for entry in entries
-                                                       if entry.weight == "extraction"])) if mine]
-    if others:
-        lines += ["", ". ".join(others) + "."]
-    return lines
-
-
-def _first_sentence(text):
-    text = " ".join(text.split())
-    match = re.match(r".*?[a-z)0-9]\.(?=\s+[A-Z(])", text)
-    return match[0] if match else text
+                  *(f"- {_link(entry)}: {entry.statement}" for entry in of["substance"])]
+    others = [f"{name}: {', '.join(map(_link, of[weight]))}" for name, weight in (
+        ("Misprints", "misprint"), ("What the text that was read may have lost", "extraction"))
+        if of[weight]]
+    return lines + (["", ". ".join(others) + "."] if others else [])
 
 
 def _link(entry):
     return f"[{short(entry.labels)}](#label-{entry.labels[0]})"
 
 
-def _links(entries):
-    return ", ".join(map(_link, entries))
-
-
 def _contents(entries):
     lines = ["## Contents", "", "| display | verdict | states |", "|---|---|---|"]
     for entry in entries:
-        sentence = _first_sentence(entry.statement).replace("|", "\\|")
+        text = " ".join(entry.statement.split())
+        sentence = re.match(r".*?[a-z)0-9]\.(?=\s+[A-Z(])|.*", text)[0].replace("|", "\\|")
         lines.append(f"| {_link(entry)} | {counts.verdict_of(entry)} | {sentence} |")
     return lines
 
 
 def _symbols(paper):
     """The paper's symbols, from the table in its room's docstring or as they were registered."""
-    rows = [(symbol, "", text) for symbol, text
-            in registry.REGISTRY.symbols.get(paper, {}).items()]
-    header = ("paper", "", "meaning")
+    rows = [("paper", "", "meaning")] + [(symbol, "", text) for symbol, text
+                                         in registry.REGISTRY.symbols.get(paper, {}).items()]
     module = registry.REGISTRY.papers[paper]
     if module is not None:
         room = importlib.import_module(module.rpartition(".")[0])
-        header, *rows = table_of(room.__doc__ or "", _code) or [header]
-    if not rows:
+        rows = table_of(room.__doc__ or "", _code) or rows
+    if len(rows) == 1:
         return []
-    cells = [header, ("---",) * len(header), *rows]
+    rows.insert(1, ("---",) * len(rows[0]))
     return ["", "## Symbols", "", *("| " + " | ".join(cell.replace("|", "\\|") for cell in row)
-                                    + " |" for row in cells)]
+                                    + " |" for row in rows)]
 
 
 def table_of(text, shown=lambda cell, column: cell):

@@ -1,10 +1,9 @@
-r"""Which line of the code, and which line of the check, is a display's own.
+"""Which line of the code, and which line of the check, is a display's own.
 
 A function that a room names by a number, `eq_36_by_output`, is that display: its line is the one
-that makes what it returns. Of a derivation a comment of nothing but numbers, at the end of a line
-or above it, says whose line it is: `# (36)` or `# (5), (36)`; in a check a text that names the
-number does, too. Elsewhere the line of the code is the one that makes what the first implementation
-returns, and the line of the check the first that claims something.
+that makes what it returns. Elsewhere it is that line of the first implementation. In a check it is
+the first line, or the one below a comment, that names the number in words or in a comment, "(36)";
+without one the first line that claims something.
 """
 
 import ast
@@ -16,15 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...formulas.latex import told as told_numbers
-from .. import claims, comparisons
 from ..displays import printed_numbers
-from .source import PACKAGE, check_and_helpers, doc_node, place_of, plain, tree_of
+from .source import PACKAGE, check_and_helpers, numbered_code, place_of, plain, tree_of
 
-_MARK = re.compile(r"#\s*(\([\w.]+\)(?:, \([\w.]+\))*)\s*$")
 _HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\((\d+[a-z]?|[A-Z]?[\d.]+)\)")  # no superscript
-_CLAIMS = {name for module in (claims, comparisons) for name, kind in vars(module).items()
-           if inspect.isclass(kind) and name not in ("Case", "VerificationError")}
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,6 @@ def code_line(entry, label):
     for function in functions:
         if label in displays_of(_room(entry)).get(function, ()):
             return _line(function, returned(function))
-    for function in functions:
-        if (function.__module__ or "").startswith(_room(entry)) and label in marks(function):
-            return _line(function, marks(function)[label])
     return _line(functions[0], returned(functions[0]))
 
 
@@ -89,12 +81,10 @@ def displays_among(entry):
 def check_line(entry, label):
     """The line of the check, or of a helper of its room, that is a label's own; None as above."""
     functions = check_and_helpers(entry.check)
-    for lines_of in (marks, mentions):
-        for function in functions:
-            if label in lines_of(function):
-                return _line(function, lines_of(function)[label])
-    line = claimed(functions[0], functions[1:])
-    return _line(functions[0], returned(functions[0]) if line is None else line)
+    for function in functions:
+        if label in mentions(function):
+            return _line(function, mentions(function)[label])
+    return _line(functions[0], claimed(functions[0]))
 
 
 def of_both(entry, label):
@@ -125,28 +115,16 @@ def placed(line, entry):
 
 
 @functools.cache
-def marks(function):
-    """Number -> the line of a function that a comment gives it, counted from its first."""
-    line_of, waiting = {}, ()
-    for k, line in enumerate(_source(function).splitlines()):
-        match = _MARK.search(line)
-        numbers = re.findall(r"[\w.]+", match[1]) if match else []
-        alone = match is not None and not line[:match.start()].strip()
-        for number in waiting if alone or not match else [*waiting, *numbers]:
-            line_of.setdefault(number, k)
-        waiting = numbers if alone else ()
-    return line_of
-
-
-@functools.cache
 def mentions(function):
-    """Number -> the line of a function on which a text begins that names it, like "(36): ..."."""
-    tree = _tree(function)
-    docs = [doc_node(node) for node in ast.walk(tree)]
-    found = [(node.lineno - 1, number) for node in ast.walk(tree)
-             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs
-             for number in _NUMBER.findall(node.value)]
-    return {number: line for line, number in sorted(found, reverse=True)}
+    """Number -> the line of a function, counted from its first, that names it, like "(36): ..."."""
+    line_of, waiting = {}, []
+    for k, line in numbered_code(_source(function).splitlines(keepends=True), 0):
+        waiting += _NUMBER.findall(line)
+        if not line.lstrip().startswith("#"):
+            for number in waiting:
+                line_of.setdefault(number, k)
+            waiting = []
+    return line_of
 
 
 def returned(function):
@@ -161,23 +139,13 @@ def returned(function):
     return max(made, default=last.lineno) - 1
 
 
-def claimed(function, others=()):
-    """The first line of a function that makes a claim, or has one of the others make it."""
-    claiming = _CLAIMS | {one.__name__ for one in others
-                          if _CLAIMS & {_name(node) for node in ast.walk(_tree(one))}}
+def claimed(function):
+    """The first line of a function with a call that begins with words, as those do that claim:
+    `case.equal("its mean", ...)`.
+    """
     lines = [node.lineno for node in ast.walk(_tree(function)) if isinstance(node, ast.Call)
-             and (_name(node.func) in claiming or _says(node))]
-    return min(lines) - 1 if lines else None
-
-
-def _name(node):
-    return getattr(node, "id", getattr(node, "attr", ""))
-
-
-def _says(call):
-    """Whether a call begins with words, as those do that claim: `case.equal("its mean", ...)`."""
-    text = ast.unparse(call.args[0]) if call.args else ""
-    return text.startswith(("'", '"', "f'", 'f"')) and " " in text
+             and node.args and re.match("f?['\"].* ", ast.unparse(node.args[0]))]
+    return min(lines) - 1 if lines else returned(function)
 
 
 def _targets(node):

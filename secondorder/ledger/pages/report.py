@@ -3,10 +3,8 @@
 import shutil
 import textwrap
 
-from ...checks import instance_of, whole_number
 from ..comparisons import RELATIVE_TO
 from ..registry import short_name
-from ..runner import Result
 from . import counts
 
 
@@ -19,9 +17,7 @@ def table(results, width=None):
     width : int, optional
         Columns to use; default: the terminal's (160 where there is none).
     """
-    width = shutil.get_terminal_size((160, 24)).columns if width is None \
-        else whole_number(width, "width", 1)
-    results = _checked(results)
+    width = width or shutil.get_terminal_size((160, 24)).columns
     blocks = []
     for paper in dict.fromkeys(result.paper for result in results):
         mine = [result for result in results if result.paper == paper]
@@ -34,17 +30,10 @@ def table(results, width=None):
 
 def summary(results):
     """One line: labels, checks, verdicts with errata by weight, failures, time."""
-    results = _checked(results)
     failed = sum(result.failed for result in results)
     seconds = sum(result.seconds for result in results)
     return (f"{counts.labels(results)}: {counts.verdicts(results)}; {failed} failed; "
             f"{seconds:.1f} s")
-
-
-def _checked(results):
-    """A list of results, as `run` returns it."""
-    return [instance_of(result, Result, "an entry of results")
-            for result in instance_of(results, list, "results")]
 
 
 def _rows(results, width):
@@ -61,7 +50,7 @@ def _rows(results, width):
     unseen = [name for name in ("printed", "weight") if not any(columns[name])]
     for name in [*unseen, *(("kind", "tol.", "weight") if width < 100 else ())]:
         columns.pop(name, None)
-    columns["implemented"] = [place(result.paper, result.implements) for result in results]
+    columns["implemented"] = [_place(result) for result in results]
     sizes = {name: max([len(name), *map(len, cells)]) for name, cells in columns.items()}
     sizes["label"] = min(sizes["label"], 24)
     left = width - sum(sizes[name] + 2 for name in sizes if name != "implemented")
@@ -94,7 +83,7 @@ def _short(value):
     return "" if value is None else f"{value:.1e}"
 
 
-def place(paper, names):
+def _place(result):
     """The first implementation in short, and how many more there are."""
-    rest = f" +{len(names) - 1}" if len(names) > 1 else ""
-    return short_name(paper, names[0]) + rest if names else ""
+    first, *rest = result.implements or ("",)
+    return short_name(result.paper, first) + (f" +{len(rest)}" if rest else "")

@@ -15,8 +15,8 @@ from ..sabotage import replaced
 from . import own_lines
 
 _WHOLE = 8  # entries of an array that is written out
-_DEEPEST = 4
 EMPTY = ".reshape("  # of an array without entries: the next call may tell more
+_RANDOM = "\nrng = np.random.default_rng(0)"
 
 
 class _NoCode(Exception):
@@ -36,10 +36,6 @@ def snippet(entry, seed=0):
             text = _calling(entry, function, seed)
             if text is not None:
                 return text
-    return _by_check(entry)
-
-
-def _by_check(entry):
     return ("import secondorder as so\n\n"
             f"print(so.ledger.show({entry.paper!r}, {entry.labels[0]!r}, seed=1))"
             "  # another seed, other numbers\n")
@@ -78,113 +74,91 @@ def runs(text):
 
 def _told(function, bound):
     """The whole text: imports, a line an argument, the call."""
-    maker = _Maker()
-    lines, names = [], []
+    needs, lines, names = set(), [], []
+    _imported(function, needs)
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            for k, one in enumerate(value):
-                lines.append(f"{name}_{k} = {maker.of(one)}")
-                names.append(f"{name}_{k}")
-            continue
         if kind is inspect.Parameter.VAR_KEYWORD:
             raise _NoCode
-        lines.append(f"{name} = {maker.of(value)}")
-        names.append(f"{name}={name}" if kind is inspect.Parameter.KEYWORD_ONLY else name)
-    imports = [f"from {module} import {', '.join(sorted(some))}"
-               for module, some in sorted(maker.needed(function).items())]
-    start = ["rng = np.random.default_rng(0)"] * maker.random
-    return "\n".join(["import numpy as np"] * maker.numpy + imports
-                     + [""] + start + lines
-                     + ["", f"print({function.__name__}({', '.join(names)}))"]) + "\n"
+        several = kind is inspect.Parameter.VAR_POSITIONAL
+        for each, one in ([(f"{name}_{k}", one) for k, one in enumerate(value)] if several
+                          else [(name, value)]):
+            lines.append(f"{each} = {_code(one, needs)}")
+            names.append(f"{name}={name}" if kind is inspect.Parameter.KEYWORD_ONLY else each)
+    if _RANDOM in needs:
+        needs.remove(_RANDOM)
+        lines.insert(0, _RANDOM.strip())
+    imports = sorted(needs, key=lambda line: (line.startswith("from"), line))
+    return "\n".join([*imports, "", *lines, "",
+                      f"print({function.__name__}({', '.join(names)}))"]) + "\n"
 
 
-class _Maker:
-    """Values as code, and what that needs."""
+def _imported(value, needs):
+    """The name of a function or class of the package, which is needed."""
+    module = value.__module__
+    if not module.startswith("secondorder.") or ".equations" in module \
+            or not value.__qualname__.isidentifier():
+        raise _NoCode
+    top = "secondorder" if value.__name__ in vars(__import__("secondorder")) else module
+    needs.add(f"from {top} import {value.__name__}")
+    return value.__name__
 
-    def __init__(self):
-        self.random = self.numpy = False
-        self.imported = {}
 
-    def needed(self, function):
-        """Module -> names to import, with the function itself."""
-        self._import(function)
-        return self.imported
+def _code(value, needs):
+    """One value as code; what that needs is added."""
+    if value is None or isinstance(value, (bool, int, str, slice, range)):
+        return repr(value)
+    if isinstance(value, (float, np.floating)) and np.isfinite(value):
+        return f"{float(value):.6g}"
+    if isinstance(value, (np.bool_, np.integer)):
+        return repr(value.item())
+    if isinstance(value, np.ndarray):
+        return _array(value, needs)
+    if inspect.isfunction(value) or inspect.isclass(value):
+        return _imported(value, needs)
+    fields = None
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        fields = value._asdict()
+    elif isinstance(value, (tuple, list)):
+        inner = ", ".join(_code(one, needs) for one in value)
+        if isinstance(value, list):
+            return f"[{inner}]"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    elif isinstance(value, dict):
+        return "{" + ", ".join(f"{_code(key, needs)}: {_code(one, needs)}"
+                               for key, one in value.items()) + "}"
+    elif dataclasses.is_dataclass(value):
+        fields = {one.name: getattr(value, one.name)
+                  for one in dataclasses.fields(value) if one.init}
+    name = _imported(type(value), needs)
+    if fields is not None:
+        given = (f"{field}={_code(one, needs)}" for field, one in fields.items())
+        return f"{name}({', '.join(given)})"
+    return _by_repr(value, name)
 
-    def _import(self, value):
-        module = value.__module__
-        if not module.startswith("secondorder.") or ".equations" in module \
-                or not value.__qualname__.isidentifier():
+
+def _by_repr(value, name):
+    """An object whose `repr` says how it is made, as losses and layers have it."""
+    text = repr(value)
+    try:
+        if text.startswith(f"{name}(") and repr(eval(text, {name: type(value)})) == text:
+            return text
+    except Exception:  # it names what is not there
+        pass
+    raise _NoCode
+
+
+def _array(value, needs):
+    needs.add("import numpy as np")
+    if value.size <= _WHOLE or value.dtype.kind not in "iuf":
+        if value.size > 10 * _WHOLE or value.dtype.kind not in "biufc":
             raise _NoCode
-        top = "secondorder" if value.__name__ in vars(__import__("secondorder")) else module
-        self.imported.setdefault(top, set()).add(value.__name__)
-        return value.__name__
-
-    def of(self, value, depth=0):
-        """One value."""
-        if depth > _DEEPEST:
-            raise _NoCode
-        if value is None or isinstance(value, (bool, int, str, slice, range)):
-            return repr(value)
-        if isinstance(value, (float, np.floating)):
-            return f"{float(value):.6g}" if np.isfinite(value) else self._of_numpy(value)
-        if isinstance(value, (np.bool_, np.integer)):
-            return repr(value.item())
-        if isinstance(value, np.ndarray):
-            return self._array(value)
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{self.of(key, depth + 1)}: {self.of(one, depth + 1)}"
-                                   for key, one in value.items()) + "}"
-        if isinstance(value, np.ufunc):
-            self.numpy = True
-            return f"np.{value.__name__}"
-        if inspect.isfunction(value) or inspect.isclass(value):
-            return self._import(value)
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return self._made(value, value._asdict(), depth)
-        if isinstance(value, (tuple, list)):
-            inner = ", ".join(self.of(one, depth + 1) for one in value)
-            if isinstance(value, list):
-                return f"[{inner}]"
-            return f"({inner},)" if len(value) == 1 else f"({inner})"
-        if dataclasses.is_dataclass(value):
-            return self._made(value, {one.name: getattr(value, one.name)
-                                      for one in dataclasses.fields(value) if one.init}, depth)
-        return self._by_repr(value)
-
-    def _made(self, value, fields, depth):
-        given = ", ".join(f"{name}={self.of(one, depth + 1)}" for name, one in fields.items())
-        return f"{self._import(type(value))}({given})"
-
-    def _by_repr(self, value):
-        """An object whose `repr` says how it is made, as losses and layers have it."""
-        text = repr(value)
-        name = self._import(type(value))
-        if not text.startswith(f"{name}(") or not text.endswith(")"):
-            raise _NoCode
-        try:
-            made = eval(text, {name: type(value)})
-        except Exception:  # it names what is not there
-            raise _NoCode from None
-        if repr(made) != text:
-            raise _NoCode
-        return text
-
-    def _of_numpy(self, value):
-        self.numpy = True
-        return f"np.{'nan' if np.isnan(value) else 'inf' if value > 0 else 'inf * -1'}"
-
-    def _array(self, value):
-        self.numpy = True
-        if value.size <= _WHOLE or value.dtype.kind not in "iuf":
-            if value.size > 10 * _WHOLE or value.dtype.kind not in "biufc":
-                raise _NoCode
-            if value.dtype.kind == "f":  # three digits say enough
-                value = np.vectorize(lambda one: float(f"{one:.3g}"), otypes=[float])(value)
-            shaped = "" if 0 not in value.shape else f".reshape({value.shape})"
-            return f"np.array({value.tolist()}){shaped}"
-        self.random = True
-        low, high = value.min(), value.max()
-        if value.dtype.kind in "iu":
-            return f"rng.integers({low}, {high + 1}, size={value.shape})"
-        return f"rng.uniform({low:.3g}, {high:.3g}, size={value.shape})"
+        if value.dtype.kind == "f":  # three digits say enough
+            value = np.vectorize(lambda one: float(f"{one:.3g}"), otypes=[float])(value)
+        shaped = "" if 0 not in value.shape else f".reshape({value.shape})"
+        return f"np.array({value.tolist()}){shaped}"
+    needs.add(_RANDOM)
+    low, high = value.min(), value.max()
+    if value.dtype.kind in "iu":
+        return f"rng.integers({low}, {high + 1}, size={value.shape})"
+    return f"rng.uniform({low:.3g}, {high:.3g}, size={value.shape})"

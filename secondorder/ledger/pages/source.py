@@ -4,7 +4,6 @@ import ast
 import functools
 import inspect
 import re
-import sys
 import textwrap
 from pathlib import Path
 
@@ -43,8 +42,7 @@ def located(implementation):
 def code_of(implementation, name):
     """Name, place and numbered lines of a function or a class's methods, without docstrings."""
     place, code = located(implementation) or ("no source at hand", [])
-    shown = [f"{number:5d}  {line}".rstrip() for number, line in code]
-    return [f"{name}  ({place})", *shown]
+    return [f"{name}  ({place})", *(f"{number:5d}  {line}" for number, line in code)]
 
 
 def doc_lines(implementation, longest=5):
@@ -113,29 +111,15 @@ def check_and_helpers(check):
 
 def helpers(function):
     """The functions that a function names and that stand in the same package of checks."""
-    try:
-        tree = tree_of(inspect.getsource(function))
-    except (OSError, TypeError):
-        return []
-    package = function.__module__.rpartition(".")[0]
-    functions = []
-    for node in ast.walk(tree):
-        value = named(node, function.__globals__)
-        if not inspect.isfunction(value) or value is function:
-            continue
-        here, _, module = value.__module__.rpartition(".")
-        same = value.__module__ == function.__module__ or (package and here == package)
-        if same and module != "cases" and value not in functions:
-            functions.append(value)
-    return functions
-
-
-def named(node, names):
-    """What a name, or an attribute of a module, stands for; None for anything else."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = names.get(node.value.id)
-        if inspect.ismodule(owner) and owner.__name__ in sys.modules:
-            return getattr(owner, node.attr, None)
-    return None
+    place = place_of(function)
+    names, package = function.__globals__, function.__module__.rpartition(".")[0]
+    found = []
+    for node in ast.walk(tree_of(inspect.getsource(function) if place else "")):
+        value = names.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            value = getattr(names.get(node.value.id), node.attr, None)
+        if inspect.isfunction(value) and value is not function and value not in found:
+            here, _, module = value.__module__.rpartition(".")
+            same = value.__module__ == function.__module__ or package and here == package
+            found += [value] if same and module != "cases" else []
+    return found

@@ -34,11 +34,6 @@ def top(evaluation, rows=slice(None)):
                                 evaluation.y[rows])
 
 
-def convex(evaluation):
-    """Whether the loss says that it is convex in the outputs."""
-    return getattr(evaluation.loss_function, "convex", False)
-
-
 def mean_hessian(evaluation, layers):
     """The exact mean of (4a), (4b)."""
     return mean_of_instances(layers, functools.partial(top, evaluation), exact_step)
@@ -46,8 +41,9 @@ def mean_hessian(evaluation, layers):
 
 def clipped(evaluation, layers):
     """The mean of what is left of (4a), (4b) without negative curvature, instance by instance."""
-    return mean_of_instances(layers, lambda rows: clipped_top(top(evaluation, rows),
-                                                              convex(evaluation)), clipped_step)
+    convex = evaluation.loss_function.convex
+    return mean_of_instances(layers, lambda rows: clipped_top(top(evaluation, rows), convex),
+                             clipped_step)
 
 
 def fisher_exact(evaluation, layers):
@@ -69,7 +65,7 @@ CURVATURES = {
     "pch-2": lambda e, layers, rng: pch(layers, top(e), 0.0),
     "pch-mean": lambda e, layers, rng: [pos_eig(H) for H in mean_hessian(e, layers)],
     "clipped": lambda e, layers, rng: clipped(e, layers),
-    "gauss-newton": lambda e, layers, rng: gauss_newton(layers, top(e), convex(e)),
+    "gauss-newton": lambda e, layers, rng: gauss_newton(layers, top(e), e.loss_function.convex),
     "fisher-empirical": lambda e, layers, rng: fisher(layers),
     "fisher-sampled": lambda e, layers, rng: fisher_sampled(e, rng),
     "fisher-exact": lambda e, layers, rng: fisher_exact(e, layers),
@@ -177,23 +173,11 @@ SOLVERS = {
 FIRST = SOLVERS | {"kfi-rank-one": (eq_13_direction, kfi_bias)}
 
 
-#: Name of a setting -> ``check(value, name)``, which returns what is kept, or raises.
-CHECKS = {
-    "curvature": lambda value, name: known_curvature(value),
-    "solver": lambda value, name: lookup(SOLVERS, value, name) and value,
-    "alpha": fraction,
-    "max_cg": lambda value, name: whole_number(value, name, 1),
-    "tolerance": lambda value, name: number_in(value, name, 0, 1),
-}
-
-
-def direction_at(evaluation, curvature, solver, alpha, max_cg, tolerance, l2=0.0, rng=None):
+def direction_at(evaluation, layers, blocks, solver, alpha, limits, l2):
     """(9) layer by layer: d_theta (P,), and the (iterations, residual) of every system.
 
     The small matrices B are float64 here.
     """
-    layers, limits = layers_of(evaluation), Limits(max_cg, tolerance)
-    blocks = curvatures_at(evaluation, layers, curvature, rng)
     gradient = evaluation.objective_gradient(l2)
     d_theta, reports = np.empty_like(gradient), []
     for t, (layer, B) in enumerate(zip(numbered(layers), blocks), start=1):
@@ -263,11 +247,9 @@ def direction(network, loss, x, y, curvature="pch-1", solver="ea-cg", alpha=0.1,
     FloatingPointError
         If outputs, gradient, curvature or direction are not finite; the layer is named.
     """
-    given = zip(CHECKS.items(), (curvature, solver, alpha, max_cg, tolerance))
-    settings = [check(value, name) for (name, check), value in given]
-    l2, rng = check_l2(l2), generator(rng)
     check_real_network(network)
-    step, _ = direction_at(network.evaluate(loss, x, y), *settings, l2, rng)
+    method = EACG(network, loss, 1.0, l2, curvature, solver, alpha, max_cg, tolerance, rng=rng)
+    step = method.direction(network.evaluate(loss, x, y))
     return network.require_finite(step, "EA-CG: the direction")
 
 
@@ -308,7 +290,11 @@ class EACG(Optimizer):
     """
 
     state_names = ("buffer", "seed", "draws")
-    curvature, solver, alpha, max_cg, tolerance = map(Checked, CHECKS.values())
+    curvature = Checked(lambda value, name: known_curvature(value))
+    solver = Checked(lambda value, name: lookup(SOLVERS, value, name) and value)
+    alpha = Checked(fraction)
+    max_cg = Checked(whole_number, 1)
+    tolerance = Checked(number_in, 0, 1)
     momentum = Checked(number_in, 0, 1)
 
     def __init__(self, network, loss, learning_rate=0.1, l2=0.0, curvature="pch-1", solver="ea-cg",
@@ -329,8 +315,10 @@ class EACG(Optimizer):
         if self.curvature == "fisher-sampled":
             rng = np.random.default_rng([self.seed, self.draws])
             self.draws += 1
-        d, reports = direction_at(evaluation, self.curvature, self.solver, self.alpha, self.max_cg,
-                                  self.tolerance, self.l2, rng)
+        layers = layers_of(evaluation)
+        d, reports = direction_at(
+            evaluation, layers, curvatures_at(evaluation, layers, self.curvature, rng), self.solver,
+            self.alpha, Limits(self.max_cg, self.tolerance), self.l2)
         iterations, residuals = zip(*reports)
         self.details.update(cg_iterations=sum(iterations), cg_residual=max(residuals))
         if self.momentum:

@@ -106,14 +106,7 @@ class Kronecker(Posterior):
 
 class Block:
     """Lambda over weights that stand at `places` (n, m) of theta and have inputs X (S, m), by
-    eigenvectors.
-
-    Attributes
-    ----------
-    values : (n, m) or (n, S) array
-        Eigenvalues of Lambda, N / s^2 b_i a_j + tau, in the inputs' span.
-    log_determinant : float
-        Of Lambda.
+    eigenvectors; `values` (n, m) or (n, S) are its eigenvalues N / s^2 b_i a_j + tau in their span.
     """
 
     def __init__(self, places, X, B, weight, tau):

@@ -29,10 +29,6 @@ class Layer(NamedTuple):
         """Whether its weights stand in theta."""
         return self.where.start < self.where.stop
 
-    def part(self, rows):
-        """The same for some of the samples."""
-        return Layer(self.own, self.where, *(array[rows] for array in self[2:]))
-
 
 def fcnn(evaluation):
     """[layer 1, .., layer n, output] and f_pp (S, C, C) of an evaluated network.
@@ -59,8 +55,8 @@ def fcnn(evaluation):
     return layers, f_pp
 
 
-def samples(evaluation):
-    """Every :class:`Sample` of an evaluated network, with a unit that is 1 if there are biases."""
+def sample(evaluation, i=0):
+    """The :class:`Sample` i of an evaluated network, with a unit that is 1 if there are biases."""
     layers, f_pp = fcnn(evaluation)
     unit = [1.0] * any(layer.own.bias is not None for layer in layers)
 
@@ -70,14 +66,8 @@ def samples(evaluation):
         return w if last else np.vstack([w, *[np.eye(1, w.shape[1], w.shape[1] - 1) for _ in unit]])
 
     *hidden, output = layers
-    w, u = [None, *(weights(k.own) for k in hidden)], weights(output.own, last=True)
-    for i in range(len(f_pp)):
-        yield Sample(w, [np.append(k.v[i], unit) for k in layers],
-                     [None, *(np.append(k.slope[i], unit) for k in hidden)],
-                     [None, *(np.append(k.bend[i], 0 * np.array(unit)) for k in hidden)],
-                     u, output.f_z[i], f_pp[i])
-
-
-def sample(evaluation, i=0):
-    """The :class:`Sample` i of an evaluated network."""
-    return list(samples(evaluation))[i]
+    return Sample([None, *(weights(k.own) for k in hidden)],
+                  [np.append(k.v[i], unit) for k in layers],
+                  [None, *(np.append(k.slope[i], unit) for k in hidden)],
+                  [None, *(np.append(k.bend[i], 0 * np.array(unit)) for k in hidden)],
+                  weights(output.own, last=True), output.f_z[i], f_pp[i])

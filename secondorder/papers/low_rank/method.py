@@ -23,18 +23,17 @@ from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
 from .layers import fcnn, kind_of
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
 
+FORMS = {"exact": eq_38_39, "printed": lambda e, g: eq_38_39_as_printed(*fcnn(e), g)}
+
 # For each choice of `rates`: slope, curvature and |g| of every model, and the step that their rates
 # make. e is an evaluation, g the base's direction.
 
 
-def single(e, g, l2):
-    a, h = with_penalty(*eq_38_39(e, g), l2, e.network.theta, g)
-    return a, h, norm(g), partial(eq_42_43_step, g=g)
-
-
-def printed(e, g, l2):
-    a, h = with_penalty(*eq_38_39_as_printed(*fcnn(e), g), l2, e.network.theta, g)
-    return a, h, norm(g), partial(eq_42_43_step, g=g)
+def single(form):
+    def model(e, g, l2):
+        a, h = with_penalty(*FORMS[form](e, g), l2, e.network.theta, g)
+        return a, h, norm(g), partial(eq_42_43_step, g=g)
+    return model
 
 
 def by_layer(e, g, l2):
@@ -52,8 +51,8 @@ def by_sample(option):
 
 
 OPTIONS = {"option 1": by_sample(option_1), "option 2": by_sample(option_2)}
-RATES = {"single": single, "printed": printed, "layer": by_layer, "separate": by_layer,
-         "variable": by_variable, **OPTIONS}
+RATES = {"single": single("exact"), "printed": single("printed"), "layer": by_layer,
+         "separate": by_layer, "variable": by_variable, **OPTIONS}
 
 
 class CubicRegularization(Wrapper):
@@ -148,9 +147,6 @@ class CubicRegularization(Wrapper):
 
     def __repr__(self):
         return f"CubicRegularization({self.base!r}, sigma={self.sigma:g}, rates={self.rates!r})"
-
-
-FORMS = {"exact": eq_38_39, "printed": lambda e, g: eq_38_39_as_printed(*fcnn(e), g)}
 
 
 def directional_curvature(network, loss, x, y, direction, form="exact", l2=0.0):

@@ -55,15 +55,12 @@ class ResidualPartitioning(Optimizer):
     below 1 as well, where higher derivatives matter: ``safeguard=True`` looks, and halves.
 
     *The best rate is far above 1*, although the bound guarantees a decrease only between 0 and 2:
-    Jensen's inequality is loose where a change is split over many parameters. On the digits the
-    autoencoder 64-64-2-64-64 does best at 10 (diagonal) or 300 (jensen), the classifier
-    64-400-100-36-10 at 30 (pairwise) or 100 (jensen). Raise the rate by factors of 3 until training
-    becomes unstable, then go back by one factor.
+    Jensen's inequality is loose where a change is split over many parameters. Raise the rate by
+    factors of 3 until training becomes unstable, then go back by one factor.
 
-    *Where the curvature is 0*, damping included, a parameter is left alone, penalty included. As a
-    rule its gradient is 0 as well. Not so where a softmax is so confident that its second
-    derivatives underflow, and below units whose negative coefficients
-    ``negative_curvature="max"`` set to zero.
+    *Where the curvature is 0*, damping included, a parameter is left alone, penalty included. Its
+    gradient need not be 0, as where a softmax is so confident that its second derivatives
+    underflow.
 
     ``step`` reports ``bound_decrease``, what the bound promises at this rate (negative where the
     rate is too large for a promise), and ``idle_parameters``, how many curvatures are 0, both

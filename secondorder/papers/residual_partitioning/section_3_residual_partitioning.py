@@ -56,21 +56,9 @@ class Coefficients(NamedTuple):
 def theorem_1(evaluation, partitions, phi, correct=np.abs):
     """Theorem 1: the bound from any fractions, by induction from the loss down to the input.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of a chain of `Linear` and `Activation` layers.
-    partitions : list
-        (eps, phi) for affine layers, None for activations.
-    phi : (S, C) array, or 1.0 where the loss's Hessian is diagonal
-        Fractions at the outputs.
-    correct : callable
-        As for :func:`coefficients_below_activation`.
-
-    Returns
-    -------
-    Coefficients
-        Of every quadratic, as lists over the layers.
+    Of a chain of `Linear` and `Activation` layers. `partitions` has (eps, phi) for affine layers
+    and None for activations; `phi` (S, C) are the fractions at the outputs, or 1.0 where the loss's
+    Hessian is diagonal.
     """
     S, loss, at = evaluation.samples, evaluation.loss_function, (evaluation.outputs, evaluation.y)
     Y = coefficients_of_loss(loss.gradient(*at) / S, loss.hessian_diagonal(*at) / S, phi)
@@ -101,11 +89,7 @@ def products_left_out_of_4(g, u):
     """What bounds sum_sij g_si dw_ij dy_sj, with g the gradient in the layer's outputs. Ours.
 
     |g_si dw_ij dy_sj| <= |g_si| (u_sj dw_ij^2 + dy_sj^2 / u_sj) / 2. So (1/S) sum_s |g_si| u_sj
-    joins W_ddot_ij, j >= 1, and sum_i |g_si| joins Z_sj = Y_ddot_sj u_sj.
-
-    Returns
-    -------
-    (out, in) array, (S, 1) array
+    joins W_ddot_ij, j >= 1, (out, in), and sum_i |g_si| joins Z_sj = Y_ddot_sj u_sj, (S, 1).
     """
     return np.abs(g).T @ u / len(g), np.abs(g).sum(axis=1, keepdims=True)
 

@@ -12,16 +12,8 @@ from .section_2_setup import own_inputs, ratio
 def eq_10_fractions(y, w, u, u_above):
     """Eq. (10): eps_sij = |y_sj| / u^(l+1)_si, phi_sij = |w_ij| u_sj / u^(l+1)_si.
 
-    Parameters
-    ----------
-    y : (S, k) array, with y_s0 in column 0
-    w : (out, in) array
-    u, u_above : (S, in), (S, out) arrays
-        Total gradients (11) of the layer's inputs and outputs.
-
-    Returns
-    -------
-    (S, out, k) array, (S, out, in) array
+    y (S, k) has y_s0 in column 0; u (S, in) and u_above (S, out) are the total gradients (11) of
+    the layer's inputs and outputs.
     """
     u_above = u_above[:, :, None]
     return ratio(np.abs(y)[:, None], u_above), ratio(np.abs(w) * u[:, None], u_above)
@@ -46,17 +38,8 @@ def eq_11_activation(slope, u):
 def theorem_2(evaluation):
     """Theorem 2: the fractions of (10) at the total gradients of (11), from the input upwards.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of a chain of `Linear` and `Activation` layers.
-
-    Returns
-    -------
-    partitions : list
-        (eps, phi) for affine layers, None for activations.
-    u : list of (S, m_l) arrays
-        u^(1) = 0, u^(2), ..., u^(L).
+    Of a chain of `Linear` and `Activation` layers: a list with (eps, phi) for affine layers and
+    None for activations, and the list of u^(1) = 0, u^(2), ..., u^(L), (S, m_l) each.
     """
     partitions, u = [], [np.zeros_like(evaluation.x)]
     for layer, saved in zip(evaluation.network.layers, evaluation.saved):

@@ -36,21 +36,11 @@ class Passes(NamedTuple):
 
 
 def algorithm_1(evaluation, output, correct=np.abs, cross=False):
-    """Algorithm 1 without its last lines: u upwards; Z, and with it W_ddot, downwards.
+    """Algorithm 1 without its last lines: u upwards; Z, and with it W_ddot, downwards, as `Passes`.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    output : str
-        Which function of `OUTPUTS` starts the way down; the paper's is "jensen".
-    correct : callable
-        Of `NEGATIVE_CURVATURE`; the paper's is `numpy.abs`.
-    cross : bool
-        Whether the products that (4) leaves out are bounded, too. Ours.
-
-    Returns
-    -------
-    Passes
+    `output` names the function of `OUTPUTS` that starts the way down, "jensen" in the paper;
+    `correct` is one of `NEGATIVE_CURVATURE`. With `cross` the products that (4) leaves out are
+    bounded, too, which is ours.
     """
     layers, saved = evaluation.network.layers, evaluation.saved
     u = forward_pass(layers, saved)

@@ -69,7 +69,7 @@ from ...checks import close_names
 from .eq_14_15_coupling import Coupling
 from .eq_14_15_revmlp import RevMLP
 from .method import GaussNewton, RankWarning, direction
-from .section_5_kernel_and_cka import linear_cka, ntk, ntk_product
+from .section_5_kernel_and_cka import linear_cka, ntk
 
 PAPER = "reversible-gauss-newton"
 TITLE = ("Exact, Tractable Gauss-Newton Optimization in Deep Reversible Architectures Reveal Poor "
@@ -84,7 +84,6 @@ FIGURE = "figure-1"
 METHODS = {"gauss-newton": "GaussNewton"}
 NETWORKS = ("RevMLP",)
 
-__all__ = ["Coupling", "GaussNewton", "RankWarning", "RevMLP", "direction", "linear_cka", "ntk",
-           "ntk_product"]
+__all__ = ["Coupling", "GaussNewton", "RankWarning", "RevMLP", "direction", "linear_cka", "ntk"]
 
 __getattr__ = close_names.names(__name__)

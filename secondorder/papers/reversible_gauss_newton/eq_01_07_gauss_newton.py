@@ -47,13 +47,8 @@ def eq_5_gauss_newton(J, eps, f=exact):
 def eq_5_by_kernel(K, eps, J_T, f=exact):
     """Eq. (5) without J: d = -J^T (J J^T)^+ eps, from K = J J^T and the function J_T, a -> J^T a.
 
-    Returns
-    -------
-    d : (p,) array
-    rank : int
-        Singular values in use. Those below 1e-7 of the largest cannot be seen in K.
-    sure : bool
-        Whether K knows all that `f` needs.
+    And the rank: singular values below 1e-7 of the largest cannot be seen in K. The third says
+    whether K knows all that `f` needs.
     """
     a, rank, sure = gram_solve(K, eps[:, None], f)
     return -J_T(a[:, 0]), rank, sure

@@ -1,6 +1,6 @@
 """4. The Jacobian of x_L in the weights, block by block and written out, for small networks.
 
-Displays: (12), (13), and how a matrix becomes a vector. J_l has d n rows in half order,
+Displays: (12), (13) = (33), and how a matrix becomes a vector. J_l has d n rows in half order,
 (vec X^(1); vec X^(2)), and d d' columns, (vec W^(1)_l; vec W^(2)_l). `blocks` is a list of
 :class:`.eq_14_15_revmlp.BlockState` from the first block up, b one of them. A step makes none of
 these matrices: (16) and (17) are products of small ones.
@@ -8,7 +8,7 @@ these matrices: (16) and (17) are products of small ones.
 
 import numpy as np
 
-from .eq_58_80_appendix_n import eq_58_own_jacobian, through
+from .eq_58_80_appendix_n import eq_36_39_58_own_jacobian, through
 
 
 def vec(X):
@@ -48,12 +48,12 @@ def half_order(width, samples):
 
 def eq_12_jacobian(blocks):
     """Eq. (12): J = (J_1, ..., J_L)."""
-    return np.hstack(eq_13_jacobians(blocks))
+    return np.hstack(eq_13_33_jacobians(blocks))
 
 
-def eq_13_jacobians(blocks):
-    """Eq. (13): J_l = (d x_L / d x_l) (d x_l / d w_l), for l = 1, ..., L."""
-    return [outer @ eq_58_own_jacobian(b) for outer, b in zip(above(blocks), blocks)]
+def eq_13_33_jacobians(blocks):
+    """Eqs. (13), (33): J_l = (d x_L / d x_l) (d x_l / d w_l), for l = 1, ..., L."""
+    return [outer @ eq_36_39_58_own_jacobian(b) for outer, b in zip(above(blocks), blocks)]
 
 
 def half_coupled(b):

@@ -33,20 +33,11 @@ def change_2(b, u):
 def braces(downwards, e1, e2):
     """The braces of (16) and (17), block by block: e1 = R{(d x^(1)_l / d x_L) eps}, and e2.
 
-    One pass through the inverse network, for l = L, ..., 1:
+    One pass through the inverse network, from e1, e2 (h, n) in the halves of x_L, l = L, ..., 1:
 
         e2_{l-1} = e2_l - change_2(e1_l),  e1_{l-1} = e1_l - change_1(e2_{l-1})
 
-    Parameters
-    ----------
-    downwards : iterable of BlockState
-        From the last block down.
-    e1, e2 : (h, n) arrays
-        The error in the halves of x_L.
-
-    Yields
-    ------
-    block, e1, e2, change_2(e1) of that block
+    Yields block, e1, e2 and change_2(e1) of every block.
     """
     above = change = None
     for b in downwards:

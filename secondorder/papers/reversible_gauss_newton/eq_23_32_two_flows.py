@@ -15,9 +15,7 @@ def eq_23_flow(J, eps):
     return -np.linalg.pinv(J) @ eps
 
 
-def eq_24_flow(J_right, eps):
-    """Eq. (24): dtheta/dt = -J^-| eps."""
-    return eq_8_step(J_right, eps)
+eq_24_flow = eq_8_step  # dtheta/dt = -J^-| eps
 
 
 def eq_25_error_rate(J, eps):
@@ -25,9 +23,7 @@ def eq_25_error_rate(J, eps):
     return -J @ np.linalg.pinv(J) @ eps
 
 
-def eq_26_27_error_flow(eps):
-    """Eqs. (26), (27): d eps/dt = -eps along (23), and along (24)."""
-    return eq_11_error_flow(eps)
+eq_26_27_error_flow = eq_11_error_flow  # along (23), and along (24)
 
 
 def eq_26_27_solved(eps, time):

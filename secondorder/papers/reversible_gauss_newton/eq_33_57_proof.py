@@ -1,38 +1,15 @@
 """Appendix D, the proof of Proposition 4.4: the right inverse with every Jacobian written out.
 
-Displays: (33) to (57); (34), (35), (37), (38), (43) to (46) and (48) to (51) number nothing. (36)
-and (39) stand again as (58), (59) in :mod:`.eq_58_80_appendix_n`, (41) as (60). Jacobians are in
-half order, see :mod:`.eq_12_13_jacobian`; a block b is a `BlockState`, `blocks` a list of them.
+Displays: (42) to (57); (34), (35), (37), (38), (43) to (46) and (48) to (51) number nothing. (33)
+is (13), in :mod:`.eq_12_13_jacobian`, which also says what half order is; (36) and (39) to (41)
+stand in :mod:`.eq_58_80_appendix_n`. A block b is a `BlockState`, `blocks` a list of them.
 """
 
 import numpy as np
 
-from .eq_12_13_jacobian import R, back_from_the_end, eq_13_jacobians, vec
-from .eq_58_80_appendix_n import (eq_58_own_jacobian, eq_60_own_right_inverse, eq_61_63_plus,
-                                  eq_62_B, eq_65_66_B, triangle)
-
-
-def eq_33_jacobians(blocks):
-    """Eq. (33): J_l = (d x_L / d x^(1)_l, d x_L / d x^(2)_l) times d (x^(1)_l, x^(2)_l) / d w_l."""
-    return eq_13_jacobians(blocks)
-
-
-def eq_36_39_own_jacobian(b):
-    """Eqs. (36), (39): [[A, 0], [B, C]], with A = S1^T kron I, C = S2^T kron I and
-    B = d x^(2)_l / d w^(1)_l.
-    """
-    return eq_58_own_jacobian(b)
-
-
-def eq_40_triangle(A, B, C):
-    """Eq. (40): [[A, 0], [B, C]]."""
-    return triangle(A, B, C)
-
-
-def eq_41_right_inverse(A_plus, B, C_plus):
-    """Eq. (41): [[A^+, 0], [-C^+ B A^+, C^+]], a right inverse of (40) if A A^+ = I and C C^+ = I.
-    """
-    return triangle(A_plus, -C_plus @ B @ A_plus, C_plus)
+from .eq_12_13_jacobian import R, back_from_the_end, vec
+from .eq_58_80_appendix_n import (eq_40_triangle, eq_60_own_right_inverse, eq_61_63_plus, eq_62_B,
+                                  eq_65_66_B)
 
 
 def eq_42_right_inverses(blocks):
@@ -59,13 +36,13 @@ def eq_47_middle(b):
     [[[S1^+ S1]^T kron I, 0], [Lambda, [S2^+ S2]^T kron I]]
     """
     h = len(b.W1)
-    return triangle(eq_47_projection(b.S1, h), eq_54_remainder(b), eq_47_projection(b.S2, h))
+    return eq_40_triangle(eq_47_projection(b.S1, h), eq_54_remainder(b), eq_47_projection(b.S2, h))
 
 
 def eq_52_with_identity(outer, back):
     """Eq. (52): (d x_L / d x_l) [[I, 0], [0, I]] (d x_l / d x_L), for independent features."""
     one = np.eye(len(back) // 2)
-    return outer @ triangle(one, 0 * one, one) @ back
+    return outer @ eq_40_triangle(one, 0 * one, one) @ back
 
 
 def eq_53_by_halves(outer, back):
@@ -124,10 +101,3 @@ def eq_56_57_step(blocks, eps, c=None):
         Delta1 = eq_56_delta(e1, b.S1)
         pieces += [-weight * vec(Delta1), -weight * vec(eq_57_delta(e2, b, Delta1))]
     return np.concatenate(pieces)
-
-
-def swept_delta(e2_below, S2):
-    """Delta^(2)_l = e^(2)_{l-1} S2^+: (17) for independent S1, where B vec(Delta^(1)_l) is what
-    leads from e^(2)_l to e^(2)_{l-1}. Ours.
-    """
-    return e2_below @ np.linalg.pinv(S2)

@@ -1,6 +1,6 @@
 """Appendix N: the layer-wise right inverse is the Moore-Penrose inverse.
 
-Displays: (58) to (80), and with them (36), (39), (41). A block b is a `BlockState`: S is b.S1, S'
+Displays: (58) to (80), and with them (36), (39) to (41). A block b is a `BlockState`: S is b.S1, S'
 b.slope2, W_{l,G} b.W2; h = d/2. B, B A^+ and B A^+ A have the rows i + h (j - 1) of unit i and
 sample j, and columns like them. From (67) to (80) every function is one line of the proof, with
 the sums that stand there; lines that differ in a name or in brackets alone share one. A step
@@ -10,9 +10,15 @@ computes none of them.
 import numpy as np
 
 
-def triangle(A, B, C):
-    """[[A, 0], [B, C]]."""
+def eq_40_triangle(A, B, C):
+    """Eq. (40): [[A, 0], [B, C]]."""
     return np.block([[A, np.zeros((len(A), C.shape[1]))], [B, C]])
+
+
+def eq_41_right_inverse(A_plus, B, C_plus):
+    """Eq. (41): [[A^+, 0], [-C^+ B A^+, C^+]], a right inverse of (40) if A A^+ = I and C C^+ = I.
+    """
+    return eq_40_triangle(A_plus, -C_plus @ B @ A_plus, C_plus)
 
 
 def through(W, slope, V):
@@ -22,10 +28,10 @@ def through(W, slope, V):
     return D.reshape(len(W) * n, -1)
 
 
-def eq_58_own_jacobian(b):
-    """Eq. (58): d (x^(1)_l, x^(2)_l) / d (w^(1)_l, w^(2)_l) = [[A, 0], [B, C]]."""
+def eq_36_39_58_own_jacobian(b):
+    """Eqs. (36), (39), (58): d (x^(1)_l, x^(2)_l) / d (w^(1)_l, w^(2)_l) = [[A, 0], [B, C]]."""
     h = len(b.W1)
-    return triangle(eq_59_kronecker(b.S1, h), eq_65_66_B(b), eq_59_kronecker(b.S2, h))
+    return eq_40_triangle(eq_59_kronecker(b.S1, h), eq_65_66_B(b), eq_59_kronecker(b.S2, h))
 
 
 def eq_59_kronecker(S, h):
@@ -36,7 +42,7 @@ def eq_59_kronecker(S, h):
 def eq_60_own_right_inverse(b):
     """Eq. (60): [[A^+, 0], [-C^+ B A^+, C^+]]."""
     A_plus, C_plus = (eq_61_63_plus(S, len(b.W1)) for S in (b.S1, b.S2))
-    return triangle(A_plus, -C_plus @ eq_62_B(b) @ A_plus, C_plus)
+    return eq_41_right_inverse(A_plus, eq_62_B(b), C_plus)
 
 
 def eq_61_63_plus(S, h):
@@ -54,7 +60,7 @@ def eq_64_product(b):
     A, C = (eq_59_kronecker(S, len(b.W1)) for S in (b.S1, b.S2))
     A_plus, C_plus = (eq_61_63_plus(S, len(b.W1)) for S in (b.S1, b.S2))
     C_plus_B = C_plus @ eq_62_B(b)
-    return triangle(A_plus @ A, C_plus_B - C_plus_B @ A_plus @ A, C_plus @ C)
+    return eq_40_triangle(A_plus @ A, C_plus_B - C_plus_B @ A_plus @ A, C_plus @ C)
 
 
 def entries(b, T, U=None):
@@ -114,6 +120,4 @@ def eq_77_78_BA_plus_A(b):
     return entries(b, b.S1.T @ np.linalg.pinv(b.S1.T) @ b.S1.T)
 
 
-def eq_79_80_BA_plus_A(b):
-    """Eqs. (79), (80): S^T S^{T+} S^T = S^T, so that B A^+ A is (66), B itself."""
-    return eq_65_66_B(b)
+eq_79_80_BA_plus_A = eq_65_66_B  # as S^T S^{T+} S^T = S^T, B A^+ A is B itself

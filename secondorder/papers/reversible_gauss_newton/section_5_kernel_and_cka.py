@@ -37,17 +37,6 @@ def ntk(network, x, max_bytes=2**30):
     return tangent_kernel(network, network.forward(x)[1], S, C).transpose(1, 0, 3, 2)
 
 
-def ntk_product(network, x, v):
-    """The tangent kernel times v (S, C) without the kernel: J (J^T v), one backward and one forward
-    pass. Raises as :func:`ntk`.
-    """
-    check_network(network)
-    x = network.check_input(x)
-    _, saved = network.forward(x)
-    v = real_array(v, "v", (len(x), *network.output_shape)).astype(network.dtype)
-    return network.chain.tangents(saved, None, network.chain.parameter_gradient(saved, v))[0]
-
-
 def kernel_similarity(K, other):
     """Cosine of two kernels, or of their products with one vector: <K, K'> / (|K| |K'|). The rate
     of change from K to K' is 1 minus it. ValueError for a kernel of zeros, or different shapes.

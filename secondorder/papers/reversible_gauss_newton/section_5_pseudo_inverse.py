@@ -76,16 +76,10 @@ def times_pseudo_inverse(E, S, f=exact):
 
 
 def gram_solve(G, E, f=exact):
-    """G^+ E for G = S^T S (n, n) and E (n, k), with f(s) / s in the place of 1 / s^2.
+    """G^+ E (n, k) for G = S^T S (n, n) and E, with f(s) / s in the place of 1 / s^2.
 
-    Returns
-    -------
-    (n, k) array
-    rank : int
-        How many singular values of S are in use.
-    sure : bool
-        Whether G knows all s that f needs: where none is small, or where f gives less weight to
-        small ones than to the largest.
+    And how many singular values of S are in use, and whether G knows all s that f needs: where none
+    is small, or where f gives less weight to small ones than to the largest.
     """
     if f is exact:
         factor, failed = lapack.dpotrf(G.T, lower=True, clean=False)

@@ -27,11 +27,7 @@ def cell(low, high):
 
 
 class Places:
-    """What the checker of an activation function looks at beside random points.
-
-    `kinks` are the declared ones and `undeclared` those that were found; in `core`, an interval,
-    the function is looked at densely.
-    """
+    """What is looked at beside random points: kinks, declared and not, 0 and +-1."""
 
     def of(self, name, x):
         """One method on a copy of x, as an array."""
@@ -50,9 +46,7 @@ class Places:
     # -- beside kinks ------------------------------------------------------------------------------
 
     def _beside(self, usable):
-        """slope and curvature on both sides of kinks, of 0 and of +-1, one-sided and up to a
-        millionth: random points keep away from kinks, and rarely fall into a narrow interval.
-        """
+        """slope and curvature on both sides of kinks, of 0 and of +-1, up to a millionth."""
         for name, source in (("slope", "value"), ("curvature", "slope")):
             if not (usable[METHODS.index(name)] and usable[METHODS.index(source)]):
                 continue
@@ -94,9 +88,7 @@ class Places:
     # -- kinks -------------------------------------------------------------------------------------
 
     def _find_kinks(self):
-        """Look for jumps of value, and for kinks, that are not declared: slope jumps there, and
-        differences of value say that its slope does.
-        """
+        """Look for jumps of value, and for kinks, that are not declared."""
         low, high = (f([end for region in (self.core, *self.tails) for end in region])
                      for f in (min, max))
         for region in (self.core, *self.tails):
@@ -116,9 +108,7 @@ class Places:
                         self._tell_kink(name, place, *sides)
 
     def _tell_kink(self, name, place, before, after):
-        """A jump of value is one unless the width of a number explains it, a jump of slope a kink
-        if value has one there.
-        """
+        """A jump of value is one unless it is rounding, a jump of slope a kink if value has one."""
         place = 0.0 if abs(place) < _NEAREST else place
         if name == "value":
             steep = np.abs(self.of("slope", np.array([place])))[0] if self.usable[1] else 0.0
@@ -144,9 +134,7 @@ class Places:
         return (at[1] - at[0]) / h, (at[3] - at[2]) / h
 
     def _at_places(self):
-        """At a kink, at 0 and at +-1 nothing is NaN, value is continuous, slope is right; at a kink
-        it lies between the sides. Random points miss them: sin(x) / x has no value at 0.
-        """
+        """At kinks, 0 and +-1 value is continuous, and slope is right or between sides."""
         for place in sorted({*self.kinks.tolist(), *SPECIAL}):
             if not self.core[0] < place < self.core[1]:
                 continue

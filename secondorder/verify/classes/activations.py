@@ -6,9 +6,8 @@ from ... import checks
 from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
 from ..differences import at_zero, error_by_step, nested, rounding
-from ..recorder import SAFETY, Recorder, pure_call
+from ..recorder import SAFETY, Recorder, pure_call, require_methods
 from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
-from .shared import keeps_dtype, nothing, require_methods
 
 _RANGE = 6.0
 _FEWEST = 120
@@ -53,7 +52,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
     """
     if isinstance(function, str):
         function = activation_function(function)
-    require_methods(function, "activation", dict.fromkeys(METHODS, "x"),
+    require_methods(function, "activation", METHODS,
                     [getattr(ActivationFunction, name) for name in METHODS])
     recorder = Recorder(repr(function), tolerance)
     interval = None if interval is None else checks.interval(interval, "interval")
@@ -81,9 +80,7 @@ class _ActivationChecks(Places):
         self.undeclared = []
 
     def _points(self, low, high):
-        """A random point in every cell of an interval, off the kinks: no wrong stretch that is
-        wider than two cells falls between them.
-        """
+        """A random point in every cell of an interval, off the kinks."""
         edges = np.linspace(low, high, 1 + max(_FEWEST, round((high - low) / cell(low, high))))
         points = self.rng.uniform(edges[:-1], edges[1:])
         return points[self._distance(points) > DISTANCE]
@@ -139,7 +136,7 @@ class _ActivationChecks(Places):
         recorder, x = self.recorder, self.x
         try:
             result = pure_call(recorder, name, getattr(self.function, name), ("x",), (x,))
-            if nothing(recorder, name, result):
+            if recorder.nothing(name, result):
                 return False
             result = np.asarray(result)
             narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
@@ -150,8 +147,8 @@ class _ActivationChecks(Places):
         if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
                              f"x has shape {x.shape}, the result {result.shape}"):
             return False
-        keeps_dtype(recorder, name, "float64", result, "x")
-        keeps_dtype(recorder, name, "float32", narrow, "x")
+        recorder.keeps_dtype(name, "float64", result, "x")
+        recorder.keeps_dtype(name, "float32", narrow, "x")
         nan = ", ".join(f"{x:g}" for x in self.extremes[np.isnan(extreme)])
         wrong = x[~np.isfinite(result)]
         below = 0 < wrong.size == (x < 0).sum() and wrong.max() < 0
@@ -180,9 +177,9 @@ class _ActivationChecks(Places):
                     if not self.recorder.wrong("slope", name):
                         size = np.maximum(1.0, np.abs(self.of(source, x)))
                         self._derivative(name, source, True, x, rounding(size),
-                                         over=(low, high))
+                                         f" for x from {low:g} to {high:g}")
 
-    def _derivative(self, name, source, usable, x, noise=0.0, over=None):
+    def _derivative(self, name, source, usable, x, noise=0.0, over=""):
         """slope against differences of value; curvature against those of slope, or twice value."""
         if not usable:
             return
@@ -201,9 +198,9 @@ class _ActivationChecks(Places):
         noise = noise + rounding(self._largest(source or "value"))
         noise = noise + rounding(far * np.maximum(np.abs(reference.value), np.abs(computed)))
         error = np.where(near, np.inf, reference.error + noise)
-        if not self.recorder.compare(name, f"{name} against {against}", computed.ravel(),
+        if not self.recorder.compare(name, f"{name} against {against}{over}", computed.ravel(),
                                      reference.value.ravel(), error.ravel(),
-                                     names=(name, "differences"), optional=bool(over), over=over):
+                                     names=(name, "differences"), optional=bool(over)):
             finding = self.recorder.report.findings[-1]
             finding.hint = finding.hint or self._of_output(name, x, reference, error)
             gap = np.where(near, 0, np.abs(computed - reference.value))
@@ -238,7 +235,7 @@ class _ActivationChecks(Places):
         except Exception as problem:  # whatever a user's method raises is the finding
             self.recorder.raised("jet", problem)
             return
-        if nothing(self.recorder, "jet", jet):
+        if self.recorder.nothing("jet", jet):
             return
         for name, got in zip(METHODS, jet):
             self.recorder.compare("jet", f"{name} of jet against {name}", np.asarray(got),

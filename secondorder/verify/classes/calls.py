@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .passes import PAIRS, PASSES, Unusable, flat, labelled
+from .passes import PASSES, Unusable, labelled
 
 #: Arguments that are directions: several of them may stand in front of the samples.
 DIRECTIONS = {"backward": ("y_bar",), "tangent": ("x_tangent", "theta_tangent"),
@@ -38,17 +38,7 @@ class Calls:
                          "another one")
 
     def many(self):
-        """Several directions at once give what each of them gives alone, as many as there are
-        samples: a wrong axis has the right shape then. A tangent that is zero may be None, and the
-        arrays for the parameters may be asked for in a given place.
-        """
-        if self.name in DIRECTIONS:
-            self._directions()
-            self._none()
-        if self.name in ("backward", "parameter_gradients") and self.subject.theta.size:
-            self._given_place()
-
-    def _directions(self):
+        """As many directions as samples at once give what each of them gives alone."""
         x, rng = self.subject.x, self.subject.rng
         drawn = {label: rng.standard_normal((len(x), *self.named[label].shape))
                  for label in DIRECTIONS[self.name] if self.named[label] is not None}
@@ -59,11 +49,10 @@ class Calls:
             self.compare(f"{label} for {len(x)} directions at once against one after the other",
                          got, np.stack([one for _, one in ones]), ("at once", "one by one"),
                          f"directions stand in front: samples are axis -{x.ndim}")
+        self._none()
 
     def _none(self):
-        """x_tangent or x_second is None, where something else moves; without the first there is no
-        second.
-        """
+        """x_tangent or x_second is None: without the first there is no second."""
         zeros = np.zeros_like(self.subject.x)
         for label in ("x_tangent", "x_second"):
             if label not in self.named or (
@@ -77,29 +66,8 @@ class Calls:
                 self.compare(f"{part} with {label}=None against zeros in its place", mine, right,
                              ("None", "zeros"), "a tangent that is None means zero")
 
-    def _given_place(self):
-        """The flat vector that a network asks for has the same numbers."""
-        layer, y_bar, pair = self.subject.layer, self.named["y_bar"], self.name in PAIRS
-        saved = self.subject.call("forward", self.subject.x)[1]
-        bars = self.subject.call(self.name, saved, y_bar)
-        expected = flat(bars[1]) if pair else flat(bars, 1)
-        given = np.full(expected.shape, np.nan)
-        try:
-            if pair:
-                layer.flat_backward(saved, y_bar.copy(), given, True)
-            else:
-                layer.flat_parameter_gradients(saved, y_bar.copy(), given)
-        except Exception as problem:  # whatever a user's pass raises is the finding
-            self.recorder.raised(self.name, problem, "runs with out",
-                                 " where a place for its arrays is given")
-            return
-        self.compare("theta_bar in a given place against the arrays returned", given, expected,
-                     ("given", "returned"), "write into the arrays of `out`, or return others")
-
     def parts(self, others, case="", x=None):
-        """The labelled arrays of the pass with other arguments; none, with a finding, if it cannot
-        be used.
-        """
+        """The labelled arrays of the pass with other arguments; none and a finding if it fails."""
         args = [others.get(label, arg) for label, arg in self.named.items()]
         try:
             saved = self.subject.call("forward", self.subject.x if x is None else x)[1]

@@ -1,4 +1,4 @@
-"""The channels that compare a layer's passes with each other and with a whole network.
+"""A layer's passes against each other, in float32, and inside a whole network.
 
 They run on passes that agree with differences: a pass that is known to be wrong would only be
 named again.
@@ -9,17 +9,12 @@ import copy
 import numpy as np
 
 from ...exact import gradient, hessian_vector_product
-from ...exact.finite_differences import (gradient_of_objective, objective, taylor_order,
-                                         taylor_remainders)
+from ...exact.finite_differences import gradient_of_objective, objective
 from ...nets import Activation, Linear, Network, Reshape, SquaredError
 from ..differences import at_zero, central, error_by_step
+from ..findings import PROMOTES
 from .layer_under_test import MOST_ENTRIES, none_if_empty
-from .passes import PAIRS, flat, run
-
-_SLACK = 0.35
-_LINES = 3
-_FEW = (8, 1)  # of the numbers move on the second and the third line, which cross fewer kinks
-_LONGEST, _STEPS = 3e-2, 14
+from .passes import PAIRS, flat, labelled, run
 
 
 def check_identities(checks):
@@ -62,92 +57,25 @@ def check_identities(checks):
                      scale=float(np.abs(H_x).max()) or 1.0, names=("H_x", "transposed"))
 
 
-def check_rates(checks):
-    """Taylor remainders along a line: order 2 with the gradient, 3 with the Hessian too.
-
-    The outputs pass through a cosine first, so that the remainders do not vanish for layers that
-    are linear.
-    """
-    subject, recorder, shift = checks.subject, checks.recorder, checks.y_bar
-    start = np.concatenate([subject.x.ravel(), subject.theta])
-
-    def split(vector):
-        return vector[:subject.x.size].reshape(subject.x.shape), vector[subject.x.size:]
-
-    def scalar(point):
-        return float(np.sum(np.cos(subject.forward(*split(point)) + shift)))
-
-    steps, moving = _LONGEST * 2.0 ** -np.arange(_STEPS), iter((start.size, *_FEW))
-    sine, cosine = np.sin(checks.y + shift), np.cos(checks.y + shift)
-
-    def draw():
-        direction = subject.rng.standard_normal(start.size)
-        direction[subject.rng.permutation(start.size)[next(moving):]] = 0.0
-        x_t, theta_t = split(direction)
-        saved = subject.call("forward", subject.x)[1]
-        y_t = subject.call("tangent", saved, x_t, none_if_empty(theta_t))
-        y_2 = subject.call("second_tangent", saved, x_t, np.zeros_like(x_t), none_if_empty(theta_t))
-        derivatives = [scalar(start), -np.sum(sine * y_t), -np.sum(cosine * y_t**2 + sine * y_2)]
-        kinks = _bends(lambda t: subject.forward(*subject.moved(t, x_t, theta_t)), steps)
-        return steps, lambda order: taylor_remainders(scalar, start, direction, derivatives[:order],
-                                                      steps), kinks
-
-    if not check_orders(recorder, {"tangent": 2, "second_tangent": 3}, draw,
-                        scale=abs(scalar(start)) + 1):
-        recorder.note("the Taylor rates were left out: every line that was drawn crosses a kink")
-
-
-def check_orders(recorder, orders, draw, scale):
-    """Taylor remainders must fall at least like steps ** order on one line of a few.
-
-    Where two terms of the remainder happen to cancel, it does not fall as it should on this one
-    line. `orders` has the order of the remainder that is formed with a pass, by its name. `draw`
-    gives a line, (steps, order -> remainders, what kinks add to them by step). This is False where
-    kinks stand in the way on all lines.
-    """
-    lines, judged = [], True
-    for name, order in orders.items():
-        fitted = -np.inf  # the best order that is no kink's
-        for position in range(_LINES):
-            if position == len(lines):
-                lines.append(draw())
-            steps, remainders, kinks = lines[position]
-            remainders = remainders(order)
-            usable = np.flatnonzero(remainders > 1e3 * np.finfo(float).eps * scale)[-3:]
-            here = np.inf  # all is rounding
-            if usable.size == 3:  # the shortest steps, where the leading term is the largest
-                here = taylor_order(remainders[usable], steps[usable])
-            if here > order - _SLACK or not (kinks[usable] > 0.1 * remainders[usable]).any():
-                fitted = max(fitted, here)
-            if fitted > order - _SLACK:
-                break
-        if fitted == -np.inf:
-            judged = False
-            continue
-        recorder.fact(name, f"Taylor remainder along a line falls like step^{order}",
-                      fitted > order - _SLACK,
-                      f"the Taylor remainder along a line falls like step^{fitted:.2f}, not "
-                      f"step^{order}", "\n".join(f"step {t:.2g}: remainder {r:.3g}"
-                                                 for t, r in zip(steps, remainders)))
-    return judged
-
-
-def _bends(function, steps):
-    """How much kinks between 0 and each step change a function along a line, all entries together:
-    f(t) - 2 f(0) + f(-t) is four times that of t / 2 but for terms of the fourth order.
-    """
-    here = function(0.0)
-
-    def bend(t):
-        return function(t) - 2 * here + function(-t)
-
-    return np.array([np.abs(bend(t) - 4 * bend(t / 2)).sum() for t in steps])
+def check_single_precision(checks):
+    """Every pass in float32: what it returns is float32."""
+    subject, narrow = checks.subject, copy.deepcopy(checks.subject.layer)
+    narrow.convert("float32")
+    y, saved = narrow.forward(subject.x.astype(np.float32))
+    returned = {"forward": [("y", y)]}
+    for name in checks.judged:
+        args = [None if arg is None else arg.astype(np.float32) for arg in checks.arguments(name)]
+        returned[name] = labelled(narrow, name, run(narrow, name, saved, args))
+    for name, parts in returned.items():
+        for label, part in parts:
+            checks.recorder.fact(name, f"{label} keeps float32", part.dtype == np.float32,
+                                 f"turns float32 into {part.dtype}: {label}",
+                                 hint="write constants as Python numbers and make arrays with the "
+                                      "dtype of the input", kind=PROMOTES)
 
 
 def difference_curves(checks):
-    """Error of central differences against the passes by step size, for the picture; broken passes
-    have none.
-    """
+    """Error of central differences against the passes that can be used, by step size."""
     subject, y_bar, x_t = checks.subject, checks.y_bar, checks.x_tangent
     theta_t = checks.theta_tangent
 

@@ -3,14 +3,16 @@
 import numpy as np
 
 from ...exact.finite_differences import Difference
-from ..differences import at_zero, jumps_along, rounding
+from ..differences import jumps_along, rounding
 from ..recorder import SAFETY
-from .calls import Calls
+from .calls import DIRECTIONS, Calls
 from .forward_checks import check_state_of_pass
 from .layer_under_test import none_if_empty
-from .passes import PAIRS, PASSES, RESULTS, Unusable, flat, slots
+from .passes import PAIRS, PASSES, RESULTS, Unusable, slots
 
-_SHARES = 6  # wrong entries of which is asked where they come from
+
+#: Of what differences are taken where it was found right; of `forward` else.
+SOURCES = {"second_tangent": "tangent", "backward_tangent": "backward", "input_hessian": "backward"}
 
 
 class LayerChecks:
@@ -63,9 +65,69 @@ class LayerChecks:
     def run(self):
         """All passes that are judged, in the order in which one is the reference of the next."""
         for name in PASSES:
-            if name in self.judged:
-                getattr(self, name)()
-                self._called_otherwise(name)
+            if name not in self.judged:
+                continue
+            source = SOURCES.get(name, "forward")
+            exact = source in self.judged and not self.recorder.wrong(source)
+            against = (f"against differences of {source}" if exact or source == "forward" else
+                       "against differences of forward, twice")
+            cases = self._cases(name)
+            for case, args in cases.items():
+                self.term(name, case, against, args, exact)
+            if name == "second_tangent" and self.subject.theta.size:
+                self._mixed_term(against, exact)
+            if len(cases) > 1 and not self.recorder.wrong(name):
+                self.term(name, "of everything", against, self.arguments(name), exact)
+            self._called_otherwise(name)
+
+    def _cases(self, name):
+        """What a pass is judged with, term by term: case -> arguments."""
+        x_t, x_2, y_bar, y_bar_t = self.x_tangent, self.x_second, self.y_bar, self.y_bar_tangent
+        theta_t, zero, still = self.theta_tangent, np.zeros_like(x_t), np.zeros_like(y_bar)
+        cases = {
+            "backward": {"": (y_bar,)},
+            "parameter_gradients": {"": (y_bar,)},
+            "tangent": {"along x_tangent alone": (x_t, None),
+                        "along theta_tangent alone": (zero, theta_t)},
+            "second_tangent": {"along x_second alone": (zero, x_2, None),
+                               "along x_tangent alone": (x_t, zero, None),
+                               "along theta_tangent alone": (zero, zero, theta_t)},
+            "backward_tangent": {"along y_bar_tangent alone": (zero, None, y_bar, y_bar_t),
+                                 "along x_tangent alone": (x_t, None, y_bar, still),
+                                 "along theta_tangent alone": (zero, theta_t, y_bar, still)},
+            "input_hessian": {"of H_y alone (J^T H_y J)": (still, self.H_y),
+                              "of y_bar alone (sum of y_bar_i Hess(y_i))": (y_bar, 0 * self.H_y)}}
+        return {case: args for case, args in cases[name].items()
+                if theta_t.size or "theta_tangent" not in case}
+
+    def _reference(self, name, args, exact, of_parameters):
+        """What differences say that a pass returns, for the input or for the parameters."""
+        subject = self.subject
+        point = subject.x, subject.theta, *args
+        if name == "backward":
+            return (subject.parameter_gradient if of_parameters else subject.input_gradient)(*point)
+        if name == "backward_tangent":
+            return subject.backward_tangent(of_parameters, *args, exact)
+        return {"parameter_gradients": lambda: subject.parameter_gradients(*point),
+                "tangent": lambda: subject.tangent(lambda t: subject.moved(t, *args)),
+                "second_tangent": lambda: subject.second_tangent(*args, exact),
+                "input_hessian": lambda: subject.input_hessian(*args, exact)}[name]()
+
+    def _mixed_term(self, against, exact):
+        """What both tangents give beyond each alone: the term whose factor 2 is easily lost."""
+        zero = np.zeros_like(self.x_tangent)
+        three = [(self.x_tangent, zero, self.theta_tangent), (self.x_tangent, zero, None),
+                 (zero, zero, self.theta_tangent)]
+        results = [self.attempt("second_tangent", *args, case=" along both tangents")
+                   for args in three]
+        if any(result is None or np.shape(result) != self.y.shape for result in results):
+            return
+        of = [self.subject.second_tangent(*args, exact) for args in three]
+        self.compare("second_tangent",
+                     f"y_second mixed term (x_tangent with theta_tangent) {against}",
+                     results[0] - results[1] - results[2],
+                     Difference(of[0].value - of[1].value - of[2].value,
+                                sum(one.error for one in of)))
 
     # -- calling and comparing ---------------------------------------------------------------------
 
@@ -83,26 +145,30 @@ class LayerChecks:
         self.recorder.broken.add(name)
         return None
 
-    def term(self, name, case, against, args, *references):
+    def term(self, name, case, against, args, exact):
         """One pass with some arguments against its reference; of a pair, both its parts."""
+        if name in self.recorder.broken:
+            return
         result = self.attempt(name, *args, case=f" {case}".rstrip())
         if result is None:
             return
-        of_input, bars = result if name in PAIRS else (result, ())
-        told = " ".join(filter(None, [RESULTS[name], case, against]))
-        self.compare(name, told, of_input, references[0](), args)
+        told = f"{case} {against}".lstrip()
+        if name == "parameter_gradients":
+            bars, label = result, "theta rows"
+        else:
+            of_input, bars = result if name in PAIRS else (result, ())
+            label = RESULTS[name].replace("x_bar", "theta_bar")
+            self.compare(name, f"{RESULTS[name]} {told}", of_input,
+                         self._reference(name, args, exact, False), args)
         if bars:
-            self.compare_bars(name, told.replace("x_bar", "theta_bar"), bars, references[1]())
+            self.compare_bars(name, f"{label} {told}", bars,
+                              self._reference(name, args, exact, True))
 
     def compare(self, name, what, computed, reference, args=None, hint=""):
-        """Compare with a Difference; when wrong, `args` of the pass are tried again with transposed
-        weights.
-        """
+        """Compare with a Difference; where wrong, `args` are tried with transposed weights."""
         reference = self._rounded(reference)
         if args is not None and not self.agrees(computed, reference):
             hint = self._transposed_hint(name, args, reference)
-            if name == "backward" and not hint:
-                hint = self._of_one_window(computed, reference)
         return self.recorder.compare(name, what, computed, reference.value, reference.error,
                                      names=(what.split(" ")[0], "differences"), hint=hint)
 
@@ -118,9 +184,7 @@ class LayerChecks:
             (np.abs(computed - reference.value) <= allowed).all())
 
     def compare_bars(self, name, what, bars, reference):
-        """Compare the arrays for the parameters, each with its part of a flat reference (..., P);
-        of a layer inside, parameter by parameter.
-        """
+        """Compare arrays for the parameters, each with its part of a flat reference (..., P)."""
         places = [slot for slot in slots(self.subject.layer) if slot[1] is not None]
         lead = reference.value.shape[:-1]
 
@@ -137,18 +201,12 @@ class LayerChecks:
                     here = slice(where.start - place.start, where.stop - place.start)
                     self.compare(name, what.replace("theta", block, 1),
                                  bar[..., here].reshape(lead + shape), part(where, shape))
-            elif right_shape or not self._misshapen(name, slot):
+            else:
                 others = [other for other in parts if other != slot
                           and self.agrees(bar, self._rounded(parts[other]))]
                 self.compare(name, what.replace("theta", slot, 1), bar, parts[slot], hint=(
                     f"this is what belongs to {others[0]}: the arrays stand in another order than "
                     "the parameters in declare" if others else ""))
-
-    def _misshapen(self, name, slot):
-        """Whether the shape of what belongs to a parameter was told already."""
-        return any(finding.pass_name == name and finding.compared.startswith(slot)
-                   and "wrong shape" in finding.compared
-                   for finding in self.recorder.report.findings)
 
     def _transposed_hint(self, name, args, reference):
         """Try the pass with square weights, or their tangents, or both, transposed."""
@@ -178,9 +236,7 @@ class LayerChecks:
         return ""
 
     def _called_otherwise(self, name):
-        """Purity of a pass whose results can be used; a batch of one, and several directions, if it
-        is right.
-        """
+        """Purity of a pass that can be used; a batch of one and many directions, if it is right."""
         recorder, args = self.recorder, self.arguments(name)
         if name in recorder.broken:
             return
@@ -191,133 +247,6 @@ class LayerChecks:
         calls = Calls(self, name, args)
         if not recorder.wrong(name):
             calls.alone()
-        if self.subject.layer.many_directions and not recorder.wrong(name):
+        if (self.subject.layer.many_directions and name in DIRECTIONS
+                and not recorder.wrong(name)):
             calls.many()
-        if name == "backward" and not recorder.wrong(name):
-            self._halves(*self.attempt(name, *args))
-
-    # -- first order -------------------------------------------------------------------------------
-
-    def backward(self):
-        """x_bar and the arrays for the parameters against differences of <y_bar, forward>."""
-        subject, point = self.subject, (self.subject.x, self.subject.theta, self.y_bar)
-        self.term("backward", "", "against differences of forward", (self.y_bar,),
-                  lambda: subject.input_gradient(*point),
-                  lambda: subject.parameter_gradient(*point))
-
-    def _of_one_window(self, x_bar, reference):
-        """A hint where entries of x_bar are the share of one window of the output alone."""
-        if np.shape(x_bar) != np.shape(reference.value) or self.y.ndim < 3:
-            return ""
-        slack = SAFETY * reference.error + 1e-6 * (np.abs(x_bar).max() or 1.0)
-        for index in map(tuple, np.argwhere(np.abs(x_bar - reference.value) > slack)[:_SHARES]):
-            def moved(t, index=index):
-                x = self.subject.x.copy()
-                x[index] += t
-                return self.subject.forward(x)[index[0]]
-            shares = at_zero(moved).value * self.y_bar[index[0]]
-            if not any((np.abs(of_one - x_bar[index]) <= slack[index]).any()
-                       and (np.abs(of_one) > slack[index]).sum() > 1
-                       for of_one in (shares.sum(axis=0), shares.sum(axis=-1))):
-                return ""
-        return ("each wrong entry is the share of one window alone: where windows overlap, += is "
-                "meant in place of =")
-
-    def _halves(self, x_bar, bars):
-        """What a network calls gives what `backward` gives."""
-        layer, y_bar = self.subject.layer, self.y_bar
-        for name, expected in (("input_gradient", x_bar),
-                               ("parameter_gradient", flat(bars)))[:1 + bool(bars)]:
-            got = np.asarray(getattr(layer, name)(self.saved, y_bar.copy()))
-            self.recorder.compare(name, f"{name} against its half of backward", got, expected,
-                                  names=(name, "backward"))
-
-    def tangent(self):
-        """y_tangent against differences of forward along the direction."""
-        subject, zero = self.subject, np.zeros_like(self.x_tangent)
-        cases = {"along x_tangent alone": (self.x_tangent, None)}
-        if subject.theta.size:
-            cases |= {"along theta_tangent alone": (zero, self.theta_tangent),
-                      "along both": (self.x_tangent, self.theta_tangent)}
-        for case, args in cases.items():
-            if case != "along both" or not self.recorder.wrong("tangent"):
-                self.term("tangent", case, "against differences of forward", args,
-                          lambda args=args: subject.tangent(lambda t: subject.moved(t, *args)))
-
-    def parameter_gradients(self):
-        """One row per sample, against differences of <y_bar_s, forward_s>."""
-        name, subject = "parameter_gradients", self.subject
-        result = self.attempt(name, self.y_bar)
-        if result:
-            self.compare_bars(name, "theta rows against differences of forward", result,
-                              subject.parameter_gradients(subject.x, subject.theta, self.y_bar))
-
-    # -- second order ------------------------------------------------------------------------------
-
-    def _differences_of(self, name):
-        """Whether differences can be taken of a pass, as it was judged and found right; in words
-        what they are taken of.
-        """
-        exact = name in self.judged and not self.recorder.wrong(name)
-        return exact, f"against differences of {name if exact else 'forward, twice'}"
-
-    def second_tangent(self):
-        """y_second term by term, against differences of `tangent` if right, else of forward."""
-        name, subject, zero = "second_tangent", self.subject, np.zeros_like(self.x_tangent)
-        exact, against = self._differences_of("tangent")
-        cases = {"x_second alone": (zero, self.x_second, None),
-                 "x_tangent alone": (self.x_tangent, zero, None)}
-        if subject.theta.size:
-            cases["theta_tangent alone"] = (zero, zero, self.theta_tangent)
-        cases["everything"] = self.arguments(name)
-        for case, args in cases.items():
-            if case == "everything" and subject.theta.size:
-                self._mixed_term(exact, against)
-            if case != "everything" or not self.recorder.wrong(name):
-                self.term(name, f"along {case}", against, args,
-                          lambda args=args: subject.second_tangent(*args, exact))
-
-    def _mixed_term(self, exact, against):
-        """What both tangents give beyond each alone: the term whose factor 2 is easily lost."""
-        zero = np.zeros_like(self.x_tangent)
-        three = [(self.x_tangent, zero, self.theta_tangent), (self.x_tangent, zero, None),
-                 (zero, zero, self.theta_tangent)]
-        results = [self.attempt("second_tangent", *args, case=" along both tangents")
-                   for args in three]
-        if any(result is None or np.shape(result) != self.y.shape for result in results):
-            return
-        of = [self.subject.second_tangent(*args, exact) for args in three]
-        self.compare("second_tangent",
-                     f"y_second mixed term (x_tangent with theta_tangent) {against}",
-                     results[0] - results[1] - results[2],
-                     Difference(of[0].value - of[1].value - of[2].value,
-                                sum(one.error for one in of)))
-
-    def backward_tangent(self):
-        """x_bar_tangent and theta_bar_tangent term by term, against differences of `backward` if
-        that is right.
-        """
-        name, subject = "backward_tangent", self.subject
-        exact, against = self._differences_of("backward")
-        zero, zero_x = np.zeros_like(self.y_bar), np.zeros_like(subject.x)
-        cases = {"y_bar_tangent alone": (zero_x, None, self.y_bar, self.y_bar_tangent),
-                 "x_tangent alone": (self.x_tangent, None, self.y_bar, zero)}
-        if subject.theta.size:
-            cases["theta_tangent alone"] = (zero_x, self.theta_tangent, self.y_bar, zero)
-        cases["everything"] = self.arguments(name)
-        for case, args in cases.items():
-            if case != "everything" or not self.recorder.wrong(name):
-                self.term(name, f"along {case}", against, args,
-                          *[lambda args=args, which=which: subject.backward_tangent(
-                              which, *args, exact) for which in (0, 1)])
-
-    def input_hessian(self):
-        """Curvature of the layer and of what follows it, apart and together."""
-        exact, against = self._differences_of("backward")
-        cases = {"of H_y alone (J^T H_y J)": (0 * self.y_bar, self.H_y),
-                 "of y_bar alone (sum of y_bar_i Hess(y_i))": (self.y_bar, 0 * self.H_y),
-                 "of both": (self.y_bar, self.H_y)}
-        for case, args in cases.items():
-            if case != "of both" or not self.recorder.wrong("input_hessian"):
-                self.term("input_hessian", case, against, args,
-                          lambda args=args: self.subject.input_hessian(*args, exact))

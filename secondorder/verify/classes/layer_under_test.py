@@ -52,9 +52,7 @@ class Subject:
 
     @contextlib.contextmanager
     def at(self, theta):
-        """Put a flat vector into the parameters, in place; they are restored exactly, also after an
-        exception.
-        """
+        """Put a flat vector into the parameters, in place; they are restored exactly."""
         originals = [value.copy() for _, value in self.arrays]
         try:
             for (_, value), (_, where, shape) in zip(self.arrays, self.blocks):
@@ -65,9 +63,7 @@ class Subject:
                 value[...] = old
 
     def move_parameters(self):
-        """Set all parameters, fixed ones too, to new random values near the old ones, in place
-        (biases off zero).
-        """
+        """Set all parameters, fixed ones too, to random values near the old ones, in place."""
         for _, value in parameter_arrays(self.layer):
             size = float(np.sqrt(np.mean(value**2))) if value.size else 0.0
             value += self.rng.uniform(-0.5, 0.5, value.shape) * (size or 1.0)
@@ -77,9 +73,7 @@ class Subject:
     # -- evaluation --------------------------------------------------------------------------------
 
     def call(self, name, *args):
-        """One pass on copies of its arguments; changes in place are reported, also those of
-        parameters.
-        """
+        """One pass on copies of its arguments; changes in place are reported, of parameters too."""
         before = [(label, value, value.copy()) for label, value in parameter_arrays(self.layer)]
         def called(function, names, given):
             return pure_call(self.recorder, name, function, names, given, same=(STILL,))
@@ -106,9 +100,7 @@ class Subject:
             return run(self.layer, name, saved, copy.deepcopy(args))
 
     def draw_off_kinks(self, weights):
-        """Redraw x until wide central differences of <weights, forward> are accurate, so that no
-        kink is near.
-        """
+        """Redraw x until wide differences of <weights, forward> are accurate: no kink is near."""
         best = (np.inf, self.x)
         for _ in range(_REDRAWS):
             parts = [self.input_gradient(self.x, self.theta, weights, _PROBE_STEP)]
@@ -125,11 +117,7 @@ class Subject:
     # -- references: first order, by differences of forward ----------------------------------------
 
     def input_gradient(self, x, theta, y_bar, step=None):
-        """d <y_bar, forward> / dx, like x; entries that were not differenced have an infinite
-        error.
-
-        One entry of all rows is moved at a time: `forward` was found to keep rows apart.
-        """
+        """d <y_bar, forward> / dx, like x; one entry of all rows at a time: they are apart."""
         width = x[0].size
         entries = _sample(width, MOST_ENTRIES)
 
@@ -180,9 +168,7 @@ class Subject:
                                                     theta_tangent))
 
     def backward_tangent(self, which, x_tangent, theta_tangent, y_bar, y_bar_tangent, exact):
-        """Derivative of one result of `backward` along a direction: of x_bar (0), like x, or of
-        theta_bar (1), (P,).
-        """
+        """Derivative of x_bar (which = 0) or of theta_bar (1) along a direction."""
         def state(t):
             return *self.moved(t, x_tangent, theta_tangent), y_bar + t * y_bar_tangent
         if exact:
@@ -194,9 +180,7 @@ class Subject:
         return nested(lambda t: reference(*state(t)))
 
     def input_hessian(self, y_bar, H_y, exact):
-        """Hessian in each row of x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by
-        columns.
-        """
+        """Hessian in x of <y_bar, y> + (y - y0)^T H_y (y - y0) / 2, (S, n, n), by columns."""
         samples, width = len(self.x), self.x[0].size
         y0 = self.forward()
         columns = _sample(width, MOST_ENTRIES if exact else _FEWEST)

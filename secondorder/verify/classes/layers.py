@@ -1,9 +1,8 @@
 """The checker for your own layer.
 
-Three channels, none of which shares code with what it checks: differences with a predicted error,
-rates of Taylor remainders, identities between the passes.  The report names the pass that is wrong,
-the entries, and their ratio to what they should be; a pass is compared only with passes that were
-right before it.
+Two channels, neither of which shares code with what it checks: differences with a predicted error,
+and identities between the passes.  The report names the pass that is wrong, the entries, and their
+ratio to what they should be; a pass is compared only with passes that were right before it.
 """
 
 import copy
@@ -12,16 +11,16 @@ from functools import partial
 import numpy as np
 
 from ... import checks
-from ...checks import positive_number, whole_number
+from ...checks import instance_of, positive_number, whole_number
 from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
-from .forward_checks import check_copy, check_forward
-from .identities import check_identities, check_in_network, check_rates, difference_curves
+from .forward_checks import check_forward
+from .identities import (check_identities, check_in_network, check_single_precision,
+                         difference_curves)
 from .layer_checks import LayerChecks
 from .layer_under_test import Subject
 from .passes import PASSES, parameter_arrays, written
-from .single_precision import check_single_precision
 
 #: Kinds of samples that are tried where no shape is given: vectors, sequences (T, F), images (C, H,
 #: W). The first number of each is tried first, then every width of the layer's parameters.
@@ -69,7 +68,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
         layer's own, a size is not a positive number, or the layer does not write one of `passes`.
     """
-    _require_layer(layer)
+    instance_of(layer, Layer, "layer")
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows
     sizes, rng = _sizes(sizes), generator(rng)
     recorder = Recorder(type(layer).__name__, tolerance)
@@ -77,18 +76,18 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         return recorder.report
     recorder.report.subject = repr(layer)
     judged, shape = _judged(layer, passes), sample_shape(layer, input_shape)
+    if input_shape is None and layer.input_shape is None:
+        recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
+                      "input_shape=)")
     subject = _prepare(layer, recorder, shape, samples, rng, sizes[0])
     if subject is None:
-        _tell_guess(recorder, layer, input_shape, shape)
         return recorder.sorted_report()
     checks = LayerChecks(subject, judged)
     checks.follow_lines()
     checks.run()
     if recorder.report.findings:
-        _tell_guess(recorder, layer, input_shape, shape)
-        _tell_stale(recorder, layer, shape, samples, judged)
-        recorder.report.notes.append("identities, rates and the check inside a network were left "
-                                     "out: they would only name the wrong passes again")
+        recorder.note("identities and the check inside a network were left out: they would only "
+                      "name the wrong passes again")
     else:
         _further_channels(checks)
         reach = [np.abs(subject.x).max(),
@@ -98,14 +97,6 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
     _tell_left_out(recorder, layer, judged)
     recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
-
-
-def _require_layer(layer):
-    """TypeError unless it is an instance of a subclass of Layer."""
-    if isinstance(layer, type) or not isinstance(layer, Layer):
-        what = f"the class {layer.__name__}: call it first" if isinstance(layer, type) \
-            else checks.shown(layer)
-        raise TypeError(f"layer must be an instance of a subclass of secondorder.Layer, got {what}")
 
 
 def _judged(layer, passes):
@@ -138,9 +129,7 @@ def _tell_left_out(recorder, layer, judged):
 
 
 def _far(layer, recorder, shape, samples, rng, size, judged):
-    """Every pass at inputs of another size; what is wrong there joins the report. The largest
-    |x|.
-    """
+    """Every pass at inputs of another size; findings join the report. The largest |x|."""
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
@@ -165,10 +154,7 @@ def _far(layer, recorder, shape, samples, rng, size, judged):
 
 def _prepare(layer, recorder, shape, samples, rng, size):
     """The layer with moved parameters, or None if `forward` is too wrong to judge the rest."""
-    own = check_copy(recorder, layer)
-    if own is None:
-        return None
-    subject = Subject(own, recorder, shape, samples, rng, size)
+    subject = Subject(copy.deepcopy(layer), recorder, shape, samples, rng, size)
     try:
         subject.move_parameters()
         judged = check_forward(subject)
@@ -206,11 +192,10 @@ def _was_made(recorder, layer):
 
 
 def _further_channels(checks):
-    """Identities, rates, float32, and the layer in a network; of fewer passes what these allow."""
+    """Identities, float32, and the layer in a network; of fewer passes what these allow."""
     channels, judged = {"float32": check_single_precision}, {*checks.judged, "forward"}
     if judged == {*PASSES}:
-        channels = {"identities": check_identities, "rates": check_rates, **channels,
-                    "network": check_in_network}
+        channels = {"identities": check_identities, **channels, "network": check_in_network}
     elif judged == {*written(checks.subject.layer)} and "backward" in judged:
         channels["network"] = partial(check_in_network, by_hand=False)
     for name, channel in channels.items():
@@ -221,36 +206,8 @@ def _further_channels(checks):
             checks.recorder.raised(name, problem)
 
 
-def _tell_guess(recorder, layer, input_shape, shape):
-    """What is wrong may be the shape, where nobody says one."""
-    if not states_shape(layer, input_shape):
-        recorder.note(f"nobody said the shape of a sample: {shape} was tried (set another with "
-                      "input_shape=)")
-
-
-def _tell_stale(recorder, layer, shape, samples, judged):
-    """Passes that are wrong now but right with the parameters the layer was made with keep a stale
-    copy of them.
-    """
-    again = Recorder("", recorder.tolerance)
-    subject = Subject(copy.deepcopy(layer), again, shape, samples, np.random.default_rng(1))
-    if not subject.theta.size:
-        return
-    try:
-        LayerChecks(subject, judged).run()
-    except Exception:  # no second opinion; the findings stand as they are
-        return
-    run_again = {check.pass_name for check in again.report.checks} - {"forward"}
-    for finding in recorder.report.findings:
-        if finding.pass_name in run_again and not again.wrong(finding.pass_name):
-            finding.hint = ("stale parameters: the pass is right until the parameters change "
-                            "in-place; it keeps a copy of them, or leaves one out")
-
-
 def first_taken(layer):
-    """The first shape that the layer takes; of those that only its `forward` takes, and not its
-    `output_shape`, the first where there is no other; a vector's if it takes none.
-    """
+    """The first shape that the layer takes, best with its `output_shape`; else a vector's."""
     widths = dict.fromkeys(width for _, array in parameter_arrays(layer)
                            for width in np.shape(array))
     shapes = [shape_of(width) for usual, shape_of in KINDS for width in (usual, *widths)]
@@ -264,11 +221,6 @@ def first_taken(layer):
             except Exception:  # whatever a user's layer raises: the next one
                 continue
     return shapes[0]
-
-
-def states_shape(layer, input_shape):
-    """Whether somebody says what one sample's shape is."""
-    return input_shape is not None or getattr(layer, "input_shape", None) is not None
 
 
 def sample_shape(layer, input_shape):

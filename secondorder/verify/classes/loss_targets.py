@@ -7,9 +7,7 @@ CLASSES = ("labels", "one-hot rows", "probabilities")
 
 
 def targets_taken(loss, samples, outputs, rng):
-    """Name -> (name, targets as given, prepared targets) of the kinds that the loss takes: it does
-    not refuse them, and its values are finite, if they are with any kind.
-    """
+    """Name -> (name, targets, prepared targets) that the loss takes, with finite values if any."""
     weights = rng.uniform(0.1, 1.0, (samples, outputs))
     labels = rng.integers(0, outputs, samples)
     real = rng.standard_normal((samples, outputs))
@@ -53,10 +51,7 @@ def tells_classes_apart(loss, cases, outputs, rng):
 
 
 def check_labels(checks):
-    """A loss that takes integer labels refuses those that are no class.
-
-    NumPy takes -1 for the last class, and a comparison with all classes takes it for none.
-    """
+    """A loss that takes integer labels refuses those that are no class."""
     given, shape = np.asarray(checks.given), checks.p.shape
     classes = shape[1]
     if (given.dtype.kind not in "iu" or given.shape != shape[:1] or classes < 2

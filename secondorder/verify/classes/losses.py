@@ -5,19 +5,15 @@ model of targets.
 import numpy as np
 
 from ...checks import plain_array, whole_number
+from ...checks.networks import LOSS_PASSES
 from ...checks.randomness import generator
 from ...exact.finite_differences import Difference
 from ...nets import DiagonalLoss, Loss
 from ..differences import central, error_by_step, jumps_along, nested, stacked
-from ..findings import INACCURATE
-from ..recorder import Recorder, pure_call
+from ..recorder import Recorder, pure_call, require_methods
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
-from .shared import keeps_dtype, nothing, require_methods
 
-METHODS = {"prepare_target": "target, shape, dtype", "value": "p, target", "gradient": "p, target",
-           "hessian": "p, target", "hessian_product": "p, target, v",
-           "hessian_diagonal": "p, target"}
 #: Sizes of the outputs at which the derivatives are compared: residuals in the middle and far out.
 SIZES = (1.0, 3.0, 8.0)
 #: How far lines are followed for jumps of the value.
@@ -38,11 +34,10 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     outputs : int >= 1
         Width C of the output.
     targets : array_like, optional
-        Targets as the user gives them, one row per sample.  Default: what the loss takes.
-        Real numbers (S, C) where nothing is wrong with them; else what it takes of labels, one-hot
-        rows, probabilities and positive numbers.  A loss may be right with classes and wrong with
-        real numbers.  It is right if it tells classes apart: it does not change when one number is
-        added to all outputs.  A note says so.
+        Targets as the user gives them, one row per sample.  Default: what the loss takes of real
+        numbers (S, C), labels, one-hot rows, probabilities and positive numbers. A loss that tells
+        classes apart (it does not change when one number is added to all outputs) is judged with
+        classes alone, any other with real numbers if it takes them.
     samples : int >= 2
         Ignored when `targets` is given.
     rng : None, int or numpy.random.Generator
@@ -63,68 +58,43 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
         If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
         targets.
     """
-    require_methods(loss, "loss", METHODS, [Loss.value, Loss.gradient, Loss.hessian,
-                                            DiagonalLoss.hessian_diagonal])
+    require_methods(loss, "loss", LOSS_PASSES, [Loss.value, Loss.gradient, Loss.hessian,
+                                                DiagonalLoss.hessian_diagonal])
     outputs, samples = whole_number(outputs, "outputs", 1), whole_number(samples, "samples", 2)
     rng = generator(rng)
-    if targets is None:
-        return _without_derived(loss, _found_targets(loss, samples, outputs, rng, tolerance))
-    targets = plain_array(targets, "targets")
-    shape = (len(targets) if targets.ndim else 0, outputs)
-    if shape[0] < 2:
-        raise ValueError(f"targets must have two or more rows, got shape {targets.shape}")
-    case = ("targets", np.asarray(targets),
-            np.asarray(loss.prepare_target(targets, shape, np.dtype("float64"))))
-    return _without_derived(loss, _judged(loss, [case], outputs, rng, tolerance))
-
-
-def _judged(loss, cases, outputs, rng, tolerance):
-    """The report on a loss with some kinds of targets."""
     recorder = Recorder(repr(loss), tolerance)
+    if targets is None:
+        cases = _cases(loss, samples, outputs, rng, recorder)
+    else:
+        targets = plain_array(targets, "targets")
+        shape = (len(targets) if targets.ndim else 0, outputs)
+        if shape[0] < 2:
+            raise ValueError(f"targets must have two or more rows, got shape {targets.shape}")
+        prepared = loss.prepare_target(targets, shape, np.dtype("float64"))
+        cases = [("targets", targets, np.asarray(prepared))]
     for case in cases:
         LossChecks(loss, recorder, rng, outputs, *case).run()
     return recorder.sorted_report()
 
 
-def _without_derived(loss, report):
-    """The report without what `Loss` or `DiagonalLoss` derived from a method that is wrong
-    itself: only what somebody wrote is named.
-    """
-    def told(name):
-        return any(finding.pass_name == name for finding in report.findings)
-
-    def derived_from(name):
-        for base, source in ((Loss, "hessian"), (DiagonalLoss, "hessian_diagonal")):
-            if name != source and getattr(type(loss), name, None) is vars(base).get(name):
-                return source
-        return None
-
-    derived = {name for name in ("hessian", "hessian_product", "hessian_diagonal")
-               if derived_from(name) is not None and told(derived_from(name))}
-    report.findings = [finding for finding in report.findings if finding.pass_name not in derived]
-    return report
-
-
-def _found_targets(loss, samples, outputs, rng, tolerance):
-    """The report with the targets that the loss takes."""
+def _cases(loss, samples, outputs, rng, recorder):
+    """Targets that the loss takes: real numbers, unless it tells classes apart."""
     taken = targets_taken(loss, samples, outputs, rng)
-    classes = {name: taken[name] for name in CLASSES if name in taken}
+    classes = [taken[name] for name in CLASSES if name in taken]
     if REAL not in taken:
-        return _judged(loss, (classes or taken).values(), outputs, rng, tolerance)
-    report = _judged(loss, [taken[REAL]], outputs, rng, tolerance)
-    others = classes or {name: case for name, case in taken.items() if name != REAL}
-    if report.ok or not others:
-        return report
-    instead = _judged(loss, others.values(), outputs, rng, tolerance)
-    names = ", ".join(others)
-    if classes and tells_classes_apart(loss, classes.values(), outputs, rng):
-        instead.note(f"judged with {names}, as a loss that tells classes apart; with {REAL} "
-                     f"{report.headline()}: if it is meant for those, give targets=")
-        return instead
-    if instead.ok:
-        report.note(f"nothing is wrong with {names}: if the loss is meant for those alone, give "
-                    "targets=")
-    return report
+        return classes or list(taken.values())
+    if not (classes and tells_classes_apart(loss, classes, outputs, rng)):
+        return [taken[REAL]]
+    recorder.note(f"judged with {', '.join(name for name, *_ in classes)}, as a loss that tells "
+                  f"classes apart: if it is meant for {REAL}, give targets=")
+    return classes
+
+
+def _written(loss):
+    """The methods that somebody wrote: what a base derives from them is right if they are."""
+    kind = type(loss)
+    return [name for name in LOSS_PASSES if name != "prepare_target" and not any(
+        getattr(kind, name, None) is vars(base).get(name) for base in (Loss, DiagonalLoss))]
 
 
 class LossChecks:
@@ -146,7 +116,8 @@ class LossChecks:
         shapes = {"value": (samples,), "gradient": (samples, outputs),
                   "hessian": (samples, outputs, outputs),
                   "hessian_product": (samples, outputs), "hessian_diagonal": (samples, outputs)}
-        self.usable = {name: self._usable(name, shape) for name, shape in shapes.items()}
+        self.usable = {name: name in _written(self.loss) and self._usable(name, shape)
+                       for name, shape in shapes.items()}
         if not self.usable["value"]:
             self.recorder.note(f"{self.case}: the derivatives were not judged; they are "
                                "compared with value")
@@ -166,11 +137,12 @@ class LossChecks:
         self.p, self.target, self.v = point
         self._follow_lines()
         self._draw_off_kinks(1.0)
-        if all(self.usable.values()):
+        if self.usable["hessian"]:
             H = self.of("hessian")
             self.recorder.compare("hessian", "hessian against its transpose", H,
                                   H.transpose(0, 2, 1), names=("hessian", "transposed"),
                                   scale=np.abs(H).max() or 1.0)
+        if all(self.usable[name] for name in _written(self.loss)):
             self._curves()
         check_far(self)
         check_model(self)
@@ -230,15 +202,13 @@ class LossChecks:
     # -- what every method owes --------------------------------------------------------------------
 
     def _usable(self, name, shape):
-        """Shape, purity, dtype, one sample apart from the others; whether the numbers can be
-        compared at all.
-        """
+        """Shape, purity, dtype, samples apart; whether the numbers can be compared at all."""
         recorder, p, extra = self.recorder, self.p, self.extra(name)
         try:
             method = getattr(self.loss, name)
             result = pure_call(recorder, name, method, ("p", "target", "v"),
                                (p, self.target, *extra))
-            if nothing(recorder, name, result):
+            if recorder.nothing(name, result):
                 return False
             result = np.asarray(result)
             if not recorder.fact(
@@ -255,19 +225,14 @@ class LossChecks:
         if not recorder.fact(name, "finite", np.isfinite(result).all(),
                              "is not finite for ordinary outputs"):
             return False
-        keeps_dtype(recorder, name, "float32", narrow, "p")
-        recorder.compare(name, f"{name} in float32 against float64", narrow, result,
-                         names=("float32", "float64"), error=1e-5 * max(1.0, np.abs(result).max()),
-                         scale=max(1.0, np.abs(result).max()), kind=INACCURATE)
+        recorder.keeps_dtype(name, "float32", narrow)
         return recorder.compare(
             name, f"{name} of sample 0 in the batch against sample 0 alone", result[:1], alone,
             names=("in the batch", "alone"), scale=np.abs(result).max() or 1.0,
             hint="a sample leaks into another one, or something is averaged over the batch")
 
     def _draw_off_kinks(self, size):
-        """Draw p of a size, each row again until wide differences are accurate there, so that no
-        kink is near.
-        """
+        """Draw p of a size, each row until wide differences are accurate there: no kink is near."""
         best = np.full(len(self.p), np.inf)
         drawn = best_drawn = size * self.rng.standard_normal(self.p.shape)
         for _ in range(_REDRAWS):
@@ -308,9 +273,7 @@ class LossChecks:
                 "methods rely on this flag; set it to False")
 
     def _follow_lines(self):
-        """Values along lines: no jump from one branch to another, and none that bends down where
-        the loss says that it is convex.
-        """
+        """Values along lines: no jump, and no bend down where the loss says that it is convex."""
         rows = np.arange(len(self.p))
         for length in LENGTHS:
             def values(t, length=length):

@@ -32,9 +32,7 @@ class Unusable(Exception):
 
 
 def written(layer):
-    """The passes that the layer's class writes itself; without parameters there are no gradients of
-    them to write.
-    """
+    """The passes that the layer's class writes itself."""
     needs_none = not (layer.parameters or layer.children)
     return [name for name in PASSES if getattr(type(layer), name) is not getattr(Layer, name)
             or (name == "parameter_gradients" and needs_none)]
@@ -50,9 +48,7 @@ def parameter_arrays(layer, trainable=None):
 
 
 def slots(layer):
-    """(name, slice or None, shape) of every array that a pass gets and returns: a place in the flat
-    vector, None for what is fixed.
-    """
+    """(name, place in the flat vector or None, shape) of what a pass gets and returns."""
     own = [(name, value.shape) for name, value in layer.parameters.items()]
     inside = [(f"layer {number} inside", (child.size,))
               for number, child in enumerate(layer.children)]
@@ -61,13 +57,8 @@ def slots(layer):
 
 
 def run(layer, name, saved, args, call=None):
-    """One pass with the checker's arguments; (for the input, arrays for what is trained) of a pair,
-    such arrays of `parameter_gradients`, else one array.
-
-    Raises
-    ------
-    Unusable
-        If the pass returns anything else.
+    """One pass with the checker's arguments: (for the input, arrays for what is trained) of a pair,
+    such arrays of `parameter_gradients`, else one array. Anything else is `Unusable`.
     """
     call = call or (lambda function, names, given: function(*given))
     given, names = _as_written(layer, name, saved, args)
@@ -110,9 +101,7 @@ def left(layer, saved, x_tangent, pieces):
 
 
 def _pieces(layer, vector):
-    """A flat vector (..., P) as one array for each parameter; for what is zero or fixed, zeros, or
-    None for a layer that takes None.
-    """
+    """A flat vector (..., P) as one array for each parameter; zeros or None for what is still."""
     dtype = next((value.dtype for _, value in parameter_arrays(layer)), np.float64)
 
     def zeros(shape):
@@ -123,9 +112,7 @@ def _pieces(layer, vector):
 
 
 def _parts(layer, result, first=None):
-    """The arrays that a pass returned for what is trained, with one for the input in front where
-    `first` is its name.
-    """
+    """The arrays returned for what is trained, after one for the input if `first` is its name."""
     places, parts = slots(layer), (result,) if isinstance(result, np.ndarray) else result
     lead = [first] * bool(first)
     if first and isinstance(parts, (tuple, list)) and len(parts) == 2 and isinstance(

@@ -14,23 +14,6 @@ ROOMS = Path(so.__file__).parent / "papers"
 NAMES = {path.name for path in ROOMS.iterdir() if (path / "__init__.py").is_file()}
 
 
-def test_kronecker_mean_is_the_sum_index_by_index():
-    rng = np.random.default_rng(0)
-    H, h = rng.normal(size=(3, 2, 2)), rng.normal(size=(3, 4))
-    mine = layers.kronecker_mean(H, h)
-    for i in range(2):
-        for j in range(4):
-            for k in range(2):
-                for m in range(4):
-                    wanted = np.mean([H[s, i, k] * h[s, j] * h[s, m] for s in range(3)])
-                    assert mine[4 * i + j, 4 * k + m] == pytest.approx(wanted, abs=1e-14)
-
-
-def test_eigenvalues_stand_from_the_largest_down_and_are_filled_up_with_zeros():
-    assert kernels.eigenvalues(np.diag([1.0, 3.0]), 4).tolist() == [3, 1, 0, 0]
-    assert kernels.eigenvalues(np.diag([1.0, 3.0]), 1).tolist() == [3]
-
-
 def test_one_weight_by_hand():
     # p = w x, f = (p - 1)^2 / 2 over x = 1, 2: G = J^T J / 2 = 5 / 2, g = (w - 1 + 2 (2 w - 1)) / 2
     net = so.mlp([1, 1], bias=False, rng=0)
@@ -61,7 +44,6 @@ def imported(path):
             yield from (f"{home}.{one.name}" for one in node.names)
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("room", sorted(NAMES))
 def test_no_room_knows_another(room):
     """`bridges` is the only place that knows two rooms; not every room has a bridge."""

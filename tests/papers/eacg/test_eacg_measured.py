@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.papers.eacg.figures import (covariance, error_tables, networks, plateau,
-                                            training)
+from secondorder.papers.eacg.figures import covariance, error_tables, networks, plateau
+from secondorder.papers.eacg.figures.trainings import Trainings
 from secondorder.studies import STUDIES
 
 
@@ -69,5 +69,6 @@ def test_the_test_part_is_not_seen_when_rates_are_chosen():
     rows = {row.tobytes() for row in judged_x}
     assert not rows & {row.tobytes() for row in held_out}
     assert len(tried_x) + len(held_out) + len(judged_x) == 1797
-    assert training.points("sgd", STUDIES.of("ea-cg")["figure-1"].settings()) == [
+    settings = STUDIES.of("ea-cg")["figure-1"].settings()
+    assert Trainings("bounded", settings, None).points(("sgd", "none")) == [
         (0.1, 0.0, 100), (0.1, 0.0, 500), (0.2, 0.0, 100), (0.2, 0.0, 500)]

@@ -37,17 +37,6 @@ def test_against_the_dense_matrix(curvature, bias, joint):
     assert np.abs((draws.mean(axis=0) - net.theta) / scale).max() < 5 / np.sqrt(20000)
 
 
-def test_one_linear_layer_is_exact():
-    """With squared error A (x) I is the whole curvature."""
-    rng = np.random.default_rng(0)
-    net, x, y = so.mlp([3, 2], rng=0), rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
-    problem = net, so.SquaredError(), x, y, TAU
-    ours = so.eacg.posterior(*problem, noise_variance=0.3)
-    full = so.exact.posterior(*problem, noise_variance=0.3)
-    assert relative(ours.covariance(x), full.covariance(x)) < 1e-12
-    assert ours.log_evidence() == pytest.approx(full.log_evidence(), rel=1e-12)
-
-
 def test_a_layer_that_is_fixed_stays():
     rng = np.random.default_rng(0)
     net = so.Network([so.Linear(3, 4, rng=0, trainable=False), so.Activation("tanh"),

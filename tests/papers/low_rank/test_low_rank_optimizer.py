@@ -16,16 +16,16 @@ L2 = 0.1
 OPTIONS = ("option 1", "option 2")
 
 
-def problem(activation="tanh", loss=None, seed=0, sizes=(4, 6, 5, 3), samples=12, **options):
-    rng = np.random.default_rng(seed)
-    net = so.mlp(list(sizes), activation=activation, rng=rng, **options)
+def problem(activation="tanh", loss=None, dtype="float64"):
+    rng = np.random.default_rng(0)
+    net = so.mlp([4, 6, 5, 3], activation=activation, rng=rng, dtype=dtype)
     loss = so.SoftmaxCrossEntropy() if loss is None else loss
-    return net, loss, rng.normal(size=(samples, sizes[0])), rng.integers(0, sizes[-1], samples)
+    return net, loss, rng.normal(size=(12, 4)), rng.integers(0, 3, 12)
 
 
-def made(base=so.SGD, l2=L2, **options):
+def made(base=so.SGD, **options):
     net, loss, x, y = problem()
-    return so.CubicRegularization(base(net, loss, l2=l2), **options), x, y
+    return so.CubicRegularization(base(net, loss, l2=L2), **options), x, y
 
 
 def dense(method, x, y):
@@ -36,7 +36,7 @@ def dense(method, x, y):
 @pytest.mark.parametrize("base", BASES)
 def test_the_step_is_the_models_minimiser_along_the_bases_direction(base):
     method, x, y = made(base, sigma=20.0)
-    for _ in range(4):
+    for _ in range(2):
         g, H = dense(method, x, y)
         before, kept = method.network.theta.copy(), method.base.state_dict()
         d = method.base.direction(method.base.evaluate(x, y))
@@ -48,7 +48,7 @@ def test_the_step_is_the_models_minimiser_along_the_bases_direction(base):
         told = {"rate": s, "slope": model[0], "curvature": model[1],
                 "predicted_decrease": -eq_8_change(*model, 20.0, s), "descent": bool(d @ g <= 0)}
         assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
-    assert method.steps == method.base.steps == 4
+    assert method.steps == method.base.steps == 2
 
 
 def test_printed_curvature():
@@ -83,18 +83,6 @@ def test_layers_on_their_own_and_together(rates):
     told = {"slope": a.sum(), "curvature": Q.sum(), "predicted_decrease": -model, "descent": True,
             "rate": np.linalg.norm(expected) / np.linalg.norm(g)}
     assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-9)
-
-
-def test_every_parameter_on_its_own():
-    method, x, y = made(sigma=50.0, rates="variable")
-    g, H = dense(method, x, y)
-    h, before = np.diag(H), method.network.theta.copy()
-    info = method.step(x, y)
-    s = so.low_rank.step_length(-np.abs(g), h, np.ones_like(g), 50.0)
-    assert relative(method.network.theta - before, -np.sign(g) * s) < 1e-9
-    told = {"slope": -g @ g, "curvature": g**2 @ h, "descent": True,
-            "predicted_decrease": -np.sum(eq_8_change(-np.abs(g), h, 1.0, 50.0, s))}
-    assert {name: info[name] for name in told} == pytest.approx(told, rel=1e-8)
 
 
 @pytest.mark.parametrize("rates", [r for r in room.RATES if r not in OPTIONS])

@@ -34,24 +34,19 @@ def test_against_fifty_digits_at_any_size():
             assert found == 0
 
 
-def test_arrays_are_rates_one_by_one():
-    rng = np.random.default_rng(1)
-    a, h, length = -rng.exponential(size=5), rng.normal(size=5), rng.exponential(size=5)
-    found = so.low_rank.step_length(a, h, length, 3.0)
-    assert found.tolist() == [so.low_rank.step_length(*one, 3.0) for one in zip(a, h, length)]
-    narrow = [value.astype(np.float32) for value in (a, h, length)]
-    assert so.low_rank.step_length(*narrow, 1e3).tolist() == so.low_rank.step_length(
-        *(value.astype(float) for value in narrow), 1e3).tolist()
+CASES = np.array([  # slope, curvature, length, sigma, rate
+    (-1.0, 2.0, 0.0, 1.0, 0.0), (1.0, 2.0, 1.0, 1.0, 0.0), (0.0, 2.0, 1.0, 1.0, 0.0),
+    (0.0, -2.0, 1.0, 4.0, 1.0), (-3.0, 2.0, 1.0, 0.0, 1.5), (-3.0, -2.0, 1.0, 0.0, np.inf),
+    (-3.0, 0.0, 1.0, 0.0, np.inf), (0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0, 0.0),
+    (-2.0, 0.0, 1.0, 1.0, 2.0), (-4.0, 0.0, 2.0, 1.0, 1.0), (1.0, -3.0, 1.0, 1.0, 0.0)])
 
 
-@pytest.mark.parametrize("case, expected", [
-    ((-1.0, 2.0, 0.0, 1.0), 0.0), ((1.0, 2.0, 1.0, 1.0), 0.0), ((0.0, 2.0, 1.0, 1.0), 0.0),
-    ((0.0, -2.0, 1.0, 4.0), 1.0), ((-3.0, 2.0, 1.0, 0.0), 1.5), ((-3.0, -2.0, 1.0, 0.0), np.inf),
-    ((-3.0, 0.0, 1.0, 0.0), np.inf), ((0.0, 0.0, 1.0, 0.0), 0.0), ((0.0, 0.0, 1.0, 1.0), 0.0),
-    ((-2.0, 0.0, 1.0, 1.0), 2.0), ((-4.0, 0.0, 2.0, 1.0), 1.0), ((1.0, -3.0, 1.0, 1.0), 0.0),
-])
-def test_table_of_cases(case, expected):
-    assert so.low_rank.step_length(*case) == expected
+def test_table_of_cases_one_by_one_and_as_arrays():
+    for *case, expected in CASES:
+        assert so.low_rank.step_length(*case) == expected
+    for dtype in ("float64", "float32"):
+        a, h, length, _, expected = CASES[CASES[:, 3] == 1].astype(dtype).T
+        assert so.low_rank.step_length(a, h, length, 1.0).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("arguments, error, word", [
@@ -86,15 +81,12 @@ def test_joint_rates_minimise_the_joint_model():
         assert best <= min(joint_change(a, Q, norms, sigma, s) for s in others) + 1e-9 * abs(best)
 
 
-def test_the_hard_case():
+def test_the_hard_case_and_layers_that_stand_still():
     """No slope along the least eigenvector: the step leaves the subspace of the gradient."""
     Q, a, norms, sigma = np.diag([-4.0, 1.0]), np.array([0.0, -1.0]), np.ones(2), 1.0
     s = joint_rates(a, Q, norms, sigma)
     assert np.isclose(np.linalg.norm(s), 8.0) and np.isclose(s[1], 1 / 5) and s[0] != 0
     assert np.allclose(a + Q @ s + sigma / 2 * np.linalg.norm(s) * s, 0, atol=1e-9)
-
-
-def test_layers_that_stand_still():
     moving, idle = joint_rates(np.array([-2.0, 0.0]), np.diag([3.0, 0.0]), np.array([0.5, 0]), 7.0)
     assert moving > 0 and idle == 0
     for still in (np.zeros(2), np.ones(2)):

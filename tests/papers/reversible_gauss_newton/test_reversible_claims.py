@@ -3,16 +3,12 @@ seeds, runs that diverged; and its claims one by one."""
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
-
-from harness import made_up
 from harness.made_up import verdicts
 from harness.reversible_trainings import (CLEAR, LOST, WORSE, by_excess, generalising, judged,
                                           lost_where, run, without)
-from secondorder.papers.reversible_gauss_newton.figures import (batch_overfit, compared, cost,
-                                                                lazy_explains, poor_generalisation,
-                                                                training)
-from secondorder.studies import DID_NOT_HOLD, HELD, STUDIES, UNDECIDED
+from secondorder.papers.reversible_gauss_newton.figures import (claims_on_figure_2, compared, cost,
+                                                                poor_generalisation, training)
+from secondorder.studies import DID_NOT_HOLD, HELD, UNDECIDED
 
 
 @pytest.mark.parametrize("key", CLEAR)
@@ -47,9 +43,7 @@ def by_rates(of_rule_p, of_rule_b):
     return make
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("key", ["figure-6", "figure-8", "figure-13", "figure-14",
-                                 "claim-regularisation"])
+@pytest.mark.parametrize("key", ["figure-8", "figure-13", "claim-regularisation"])
 def test_the_paper_s_rule_of_rates_decides(key):
     yes, no = CLEAR[key]
     assert verdicts(judged(key, by_rates(yes, no))) == {HELD}
@@ -77,23 +71,15 @@ def test_a_method_that_diverged_may_decide_a_claim():
 def test_what_carries_over_is_read_at_equal_change_of_the_own_batch():
     runs = [{"change": [-10.0], "carried": [-8.0]}, {"change": [-20.0], "carried": [-4.0]},
             {"change": [5.0], "carried": [5.0]}, {"change": [-30.0], "carried": [0.0]} | LOST]
-    assert batch_overfit.by_change(runs) == [(10.0, 0.8), (20.0, 0.2)]
+    assert claims_on_figure_2.by_change(runs) == [(10.0, 0.8), (20.0, 0.2)]
     # both reach 10 to 12; at 11 the shares are 0.74 and 0.75
     other = [{"change": [-8.0], "carried": [-8.0]}, {"change": [-12.0], "carried": [-8.0]}]
     expected = (1 + 3 / 4 * (8 / 12 - 1)) - (0.8 - 0.06)
-    assert batch_overfit.gap({"gn": runs, "adam": other}) == pytest.approx(expected)
-    assert batch_overfit.gap({"gn": other, "adam": runs}) == pytest.approx(-expected)
-
-
-def test_what_carries_over_is_not_read_where_one_method_alone_comes():
-    small, large = ([{"change": [-own], "carried": [-1.0]} for own in owns]
-                    for owns in ((1.0, 8.9), (9.0, 20.0)))
-    assert np.isnan(batch_overfit.gap({"gn": large, "adam": small}))
-    assert np.isnan(batch_overfit.gap({"gn": large, "adam": [{"change": [1.0], "carried": [1.0]}]}))
-
-
-def test_runs_that_are_alike_have_no_correlation():
-    assert np.isnan(lazy_explains.correlation([("gn", "P", 0.1, 0.5)] * 6))
+    assert claims_on_figure_2.gap({"gn": runs, "adam": other}) == pytest.approx(expected)
+    assert claims_on_figure_2.gap({"gn": other, "adam": runs}) == pytest.approx(-expected)
+    rising = [{"change": [1.0], "carried": [1.0]}]
+    assert np.isnan(claims_on_figure_2.gap({"gn": runs, "adam": rising}))
+    assert np.isnan(claims_on_figure_2.gap({"gn": runs, "adam": [runs[0] | {"change": [-9.0]}]}))
 
 
 def test_exact():
@@ -106,7 +92,7 @@ def test_exact():
     found = judged("claim-exact", missing({"gn": 0.25, "exact": 1e-6}))
     assert found == {"exact": HELD, "gn": DID_NOT_HOLD, "code": DID_NOT_HOLD}
     assert verdicts(judged("claim-exact", missing({}, 1024))) == {HELD}
-    assert judged("claim-exact", missing({"exact": 0.1}))["exact"] == DID_NOT_HOLD
+    assert judged("claim-exact", missing({"exact": 1.5e-3}))["exact"] == DID_NOT_HOLD
     assert verdicts(judged("claim-exact", missing({}, 1024), seeds=2)) == {UNDECIDED}
     lost = judged("claim-exact", lambda **_: {"first": [], "last": []} | LOST)
     assert verdicts(lost) == {DID_NOT_HOLD}
@@ -134,35 +120,7 @@ def test_a_step_is_timed_and_weighed():
     assert min(one["seconds"].values()) > 0 and min(one["bytes"].values()) > 1000
 
 
-def test_bars_of_costs_begin_at_zero_and_show_the_limit():
-    study, figure = STUDIES.of("reversible-gauss-newton")["claim-cost"], Figure()
-    study.draw(made_up.results(study, costs(1.2, 1.0)), figure, study.settings())
-    times, _ = figure.axes
-    low, high = times.get_ylim()
-    assert low == 0 and high > 1.5 and times.patches[0].get_height() == pytest.approx(1.2)
-
-
 # -- poor generalisation ---------------------------------------------------------------------------
-
-
-def test_what_moore_penrose_gains_is_parted():
-    size = {"exact": 1.6, "mp-features": 1.3, "mp": 1.0}
-    parts = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
-             "both": ("exact", "mp")}
-    study, (yes, _) = (STUDIES.of("reversible-gauss-newton")["claim-features-or-logits"],
-                       CLEAR["claim-features-or-logits"])
-    told = study.judge(made_up.results(study, yes), study.settings())
-    for letter, (above, below) in parts.items():
-        logs = [np.log((2 * size[above] + 0.01 * seed) / (2 * size[below] + 0.01 * seed))
-                for seed in range(2, 8)]
-        assert told[f"{letter}-0.8"].effect == pytest.approx(np.mean(logs), rel=1e-6)
-
-
-def test_poor_generalisation_of_the_right_inverse_alone():
-    found = judged("claim-poor-generalisation",
-                   generalising({"exact": 1.5, "gn": 1.5, "mp": 0.9}, ("exact", "gn")))
-    assert found["exact-0.8"] == found["gn-noise"] == found["exact-saturates"] == HELD
-    assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD
 
 
 @pytest.mark.parametrize("rival", ["adam", "sgd"])
@@ -170,23 +128,6 @@ def test_fresh_noise_takes_both_rivals(rival):
     """Above one of them alone is not enough."""
     found = judged("claim-poor-generalisation", generalising(WORSE | {rival: 3.0}))
     assert found["exact-noise"] == DID_NOT_HOLD and found["exact-0.8"] == HELD
-
-
-def test_a_run_with_noise_that_diverged_is_read_as_far_as_it_went():
-    """SGD comes to the half of its start and is lost; there its test loss is the lower one. Lost in
-    the first epoch, it says nothing.
-    """
-    def make(epochs):
-        def made(method, task, seed, **rest):
-            one = generalising(WORSE)(method=method, task=task, seed=seed, **rest)
-            if method != "sgd" or task != "noisy digits" or seed != 3:
-                return one
-            return {name: value[:epochs] if isinstance(value, list) else value
-                    for name, value in one.items()} | {"diverged": "epoch 17: inf"}
-        return made
-
-    assert judged("claim-poor-generalisation", make(50))["mp-noise"] == HELD
-    assert judged("claim-poor-generalisation", make(0))["mp-noise"] == UNDECIDED
 
 
 def test_poor_generalisation_when_runs_diverge_or_do_not_come_so_far():
@@ -216,3 +157,4 @@ def test_every_method_gets_the_rate_that_generalises_best_on_a_seed_of_its_own()
 
     found = judged("claim-poor-generalisation", make)
     assert found["exact-0.8"] == HELD  # judged at .5, not at the rates that win on other seeds
+    assert found["mp-0.8"] == found["as-such"] == found["mp-saturates"] == DID_NOT_HOLD

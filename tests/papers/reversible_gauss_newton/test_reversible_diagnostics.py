@@ -24,20 +24,15 @@ def test_a_kernel_that_overflows_is_refused(rng):
     x = rng.normal(size=(4, 6))
     with pytest.raises(FloatingPointError, match="tangent kernel .* not finite"):
         room.ntk(net, 1e200 * x)
-    for form in ("exact", "truncate", "damp", "tikhonov"):
-        with pytest.raises(FloatingPointError, match="not finite"):
-            room.direction(net, so.SoftmaxCrossEntropy(), 1e160 * x, [0, 1, 2, 3], "moore-penrose",
-                           form)
+    with pytest.raises(FloatingPointError, match="not finite"):
+        room.direction(net, so.SoftmaxCrossEntropy(), 1e160 * x, [0, 1, 2, 3], "moore-penrose")
 
 
-def test_similarity_and_change():
+def test_similarity():
     K = np.array([[2.0, 0], [0, 1]])
-    assert np.isclose(section_5.kernel_similarity(K, 3 * K), 1)
-    assert np.isclose(section_5.kernel_similarity(K, [[1, 5], [0, -2]]), 0)  # at a right angle
-    assert np.isclose(section_5.kernel_similarity(K, -3 * K), -1), "the cosine has a sign"
-    assert np.isclose(section_5.kernel_similarity(K, np.eye(2)), 3 / np.sqrt(10))
-    with pytest.raises(ValueError, match=r"expected \(2, 2\)"):
-        section_5.kernel_similarity(K, np.eye(3))
+    for other, cosine in ((3 * K, 1), ([[1, 5], [0, -2]], 0), (-3 * K, -1),
+                          (np.eye(2), 3 / np.sqrt(10))):
+        assert np.isclose(section_5.kernel_similarity(K, other), cosine)
 
 
 def test_linear_cka(rng):
@@ -56,11 +51,9 @@ def test_linear_cka(rng):
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_measures_of_any_size(rng, size):
     """Cosines: what is measured does not depend on the size, although squares would overflow."""
-    a, b = rng.normal(size=(6, 3)), rng.normal(size=(6, 4))
-    assert np.isclose(room.linear_cka(a * size, b), room.linear_cka(a, b), rtol=1e-12)
-    K, other = a @ a.T, b @ b.T
-    assert np.isclose(section_5.kernel_similarity(K, other * size),
-                      section_5.kernel_similarity(K, other), rtol=1e-12)
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
+    for measure in (room.linear_cka, section_5.kernel_similarity):
+        assert np.isclose(measure(a * size, b), measure(a, b), rtol=1e-12)
 
 
 def test_weight_change(rng):

@@ -12,7 +12,7 @@ import secondorder as so
 from harness.reversible_cases import batch, jacobian, network
 from secondorder.papers import reversible_gauss_newton as room
 from secondorder.papers.reversible_gauss_newton import RankWarning
-from secondorder.papers.reversible_gauss_newton.equations import cases, reference
+from secondorder.papers.reversible_gauss_newton.equations import reference
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 INVERSES = pytest.mark.parametrize("inverse", ("right", "moore-penrose"))
@@ -50,44 +50,17 @@ def test_the_right_inverse_refuses_what_it_does_not_move(rng):
             direction(net, SQUARED, *batch(rng, net))
 
 
-NETWORKS = cases.NETWORKS | {
-    "one layer": lambda rng: so.mlp([8, 3], rng=rng),
-    "skip above": lambda rng: so.Network([so.Linear(5, 4, rng=rng), so.Activation("tanh"),
-                                          so.Skip([so.Linear(4, 4, rng=rng), so.Activation("sin")]),
-                                          so.Linear(4, 3, rng=rng)]),
-    "a half layer that is fixed": lambda rng: partly_fixed(network(rng, d=4, outputs=3, bias=True,
-                                                                   activation="tanh"))}
-
-
-@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
-def test_moore_penrose_for_any_network(make, rng):
-    net = make(rng)
-    x, y = (rng.normal(size=(4, *shape)) for shape in (net.input_shape, net.output_shape))
-    J, eps = jacobian(net, x), (net(x) - y).ravel()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
-        found = direction(net, SQUARED, x, y, inverse="moore-penrose")
-    close(found, -np.linalg.pinv(J, rcond=1e-10) @ eps,
-          100 * np.finfo(float).eps * np.linalg.cond(J @ J.T))
-    for form, strength in (("tikhonov", 0.03), ("damp", 0.05), ("truncate", 0.1)):
-        close(direction(net, SQUARED, x, y, inverse="moore-penrose", pseudo_inverse=form,
-                        strength=strength), -reference.pinv(J, form, strength) @ eps, 1e-9)
-
-
-def test_generalised_step_with_the_hessian_of_the_loss(rng):
+@INVERSES
+def test_generalised_step_with_the_hessian_of_the_loss(inverse, rng):
     net = network(rng, outputs=3, activation="tanh", bottleneck=24)
     x, y = batch(rng, net)
     J, H = jacobian(net, x), reference.softmax_hessian(net(x))
-    eps = reference.softmax_errors(net(x), np.eye(3)[y]).ravel()
-    wanted = -np.linalg.pinv(H, rcond=1e-11) @ eps
-    for inverse in ("right", "moore-penrose"):
-        close(J @ direction(net, SOFTMAX, x, y, inverse=inverse, curvature="loss"), wanted, 1e-8)
-    moore = direction(net, SOFTMAX, x, y, inverse="moore-penrose", curvature="loss")
-    close(moore, np.linalg.pinv(J) @ wanted, 1e-7)
-    weighted = -np.linalg.pinv(J.T @ H @ J, rcond=1e-11, hermitian=True) @ J.T @ eps
-    close(H @ J @ moore, H @ J @ weighted, 1e-6)  # (7): as far as a softmax sees it
-    close(*[direction(net, SQUARED, x, np.zeros((4, 3)), curvature=c)
-            for c in ("identity", "loss")], 1e-12)
+    wanted = -np.linalg.pinv(H, rcond=1e-11) @ reference.softmax_errors(
+        net(x), np.eye(3)[y]).ravel()
+    step = direction(net, SOFTMAX, x, y, inverse=inverse, curvature="loss")
+    close(J @ step, wanted, 1e-8)
+    if inverse == "moore-penrose":
+        close(step, np.linalg.pinv(J) @ wanted, 1e-7)
 
 
 @INVERSES
@@ -112,30 +85,21 @@ def test_only_an_exact_inverse_that_does_not_exist_is_warned_of(inverse, rng):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"pseudo_inverse": "exact", "strength": 0.1}, "strength"),
-    ({"pseudo_inverse": "damp", "strength": -0.1}, "strength"),
+    ({"pseudo_inverse": "exact", "strength": 0.1}, "strength"), ({"strength": -0.1}, "strength"),
     ({"pseudo_inverse": "trunkate"}, "truncate"), ({"inverse": "left"}, "right"),
     ({"curvature": "hessian"}, "identity"),
     ({"inverse": "moore-penrose", "pseudo_inverse": "noise"}, "inverse='right'")], ids=str)
 def test_bad_options_are_refused(options, words, rng):
     net = network(rng, outputs=2)
     with pytest.raises((ValueError, TypeError), match=words):
-        direction(net, SOFTMAX, *batch(rng, net), **options)
+        room.direction(net, SOFTMAX, *batch(rng, net), **options)
 
 
-def test_bad_data_is_refused(rng):
+def test_bad_networks_are_refused(rng):
     net = network(rng, outputs=2)
     x, y = batch(rng, net)
-    for data, words in (((x[:, :5], y), r"expected \(S, 6\)"),
-                        ((np.full_like(x, np.inf), y), "NaN or infinite"),
-                        ((x[:0], y[:0]), "empty batch"), ((x, y[:3]), "labels"),
-                        ((x, y + 5), "out of range")):
-        with pytest.raises((ValueError, TypeError), match=words):
-            direction(net, SOFTMAX, *data)
     with pytest.raises(TypeError, match="needs a RevMLP"):
         direction(so.mlp([3, 2], rng=0), SOFTMAX, np.ones((2, 3)), [0, 1])
-    with pytest.raises(TypeError, match="network must be"):
-        direction(None, SOFTMAX, x, y)
     net.theta = np.full(net.size, 1e200)
     with pytest.raises(FloatingPointError):
         direction(net, SOFTMAX, x, y)

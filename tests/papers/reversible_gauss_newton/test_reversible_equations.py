@@ -1,13 +1,11 @@
 """All labels of the paper are there, come out as their verdicts say, and stand in the paper's page.
 """
 
-import re
 from collections import Counter
 
 import pytest
 
 from harness import ledger_runs
-from secondorder.ledger.pages import folding
 
 PAPER = "reversible-gauss-newton"
 LABELS = [*map(str, range(1, 81)), "theorem-4.3", "proposition-4.4", "assumption-4.1",
@@ -44,11 +42,3 @@ def test_errata_and_conditions(results):
         failed_as_printed = result.printed_error is not None or result.printed_failure is not None
         assert failed_as_printed == (result.verdict == "erratum"), result.labels
         assert {ERRATA.get(label) for label in result.labels} == {result.weight}
-
-
-def test_claims_that_differ_in_their_case_only_fold_to_one_line(results):
-    """What tells blocks, forms and ways apart is the case of a claim, not a part of its text."""
-    for result in results:
-        texts = Counter((type(same[0]), re.sub(r"(block |_)\d", r"\1l", text))
-                        for text, same in folding.folded(result.claims))
-        assert max(texts.values()) == 1, (result.labels, texts.most_common(3))

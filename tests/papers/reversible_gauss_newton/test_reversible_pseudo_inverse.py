@@ -10,10 +10,9 @@ import pytest
 import secondorder as so
 from harness.reversible_cases import jacobian
 from secondorder.papers.reversible_gauss_newton import RankWarning, RevMLP, direction, method
-from secondorder.papers.reversible_gauss_newton import section_5_pseudo_inverse as section_5
 from secondorder.papers.reversible_gauss_newton.equations.reference import weighed
 from secondorder.papers.reversible_gauss_newton.section_5_pseudo_inverse import (
-    FORMS, exact, gram_solve, times_pseudo_inverse)
+    FORMS, exact, times_pseudo_inverse)
 
 SQUARED, SOFTMAX = so.SquaredError(), so.SoftmaxCrossEntropy()
 
@@ -69,22 +68,6 @@ def test_rounding_never_hides_a_rank(rng):
         rank = min(rank, n - 1, width)
         S = rng.normal(size=(width, rank)) @ rng.normal(size=(rank, n))
         assert times_pseudo_inverse(np.ones((1, n)), S).rank == rank
-
-
-def test_independent_columns_reach_the_targets_themselves(rng):
-    """The very same array: the sweep takes it for the sign that (17) has its brace already."""
-    E = rng.normal(size=(3, 5))
-    assert times_pseudo_inverse(E, rng.normal(size=(9, 5))).reached is E
-    assert times_pseudo_inverse(E, rng.normal(size=(4, 5))).reached is not E
-    assert times_pseudo_inverse(E, rng.normal(size=(9, 5)), section_5.damp).reached is not E
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_gram_matrix_says_whether_it_knows_enough(form, rng):
-    """The exact and the damped inverse weigh the smallest singular values most."""
-    for least, needed in ((1e-2, True), (1e-6, form in ("truncate", "tikhonov"))):
-        U, s, Vt = spectrum(rng, (20, 12), least)
-        assert gram_solve(Vt.T * s**2 @ Vt, np.eye(12), FORMS[form])[2] == needed
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -14,7 +14,7 @@ ACTIVATIONS = {
     "tanh": np.tanh,
     "softplus": lambda z: np.log(1 + np.exp(z)),
     "sin": np.sin,
-    "relu": lambda z: z * (z.real > 0),
+    "leaky_relu": lambda z: z * np.where(z.real > 0, 1, 0.01),
     None: lambda z: z,
 }
 
@@ -128,6 +128,20 @@ def bias_hessians(case, t):
     return difference(lambda step: shift_gradients(case, t, step * axes))
 
 
+def bias_outer(case, t):
+    """g_i^t g_i^tT (S, n_t, n_t)."""
+    return outer(bias_gradients(case, t))
+
+
+def of_labels(case):
+    """The model's probabilities (C, S, 1, 1) of its labels, and the case with each of them alone.
+    """
+    S, labels = len(case.x), range(case.sizes[-1])
+    outputs = [forward(case, s, case.theta)[1][-1] for s in range(S)]
+    q = np.array([[likelihood(p, c) for p in outputs] for c in labels])
+    return q[:, :, None, None], [case._replace(y=np.full(S, c)) for c in labels]
+
+
 def mean_hessian(case, t):
     """E_i[H_i^t] (n_t, n_t)."""
     return bias_hessians(case, t).mean(axis=0)
@@ -159,17 +173,14 @@ def absolute(A, gamma=-1.0):
 
 
 def step_down(W, B, h_bar, slope, bend, gamma):
-    """(6) or (8b), corrected, instance by instance and entry by entry; gamma = None leaves the
-    diagonal out, 1 leaves it as it is.
+    """(6), the means of `steps_down` from one B; or (8b), corrected: gamma times the negative means
+    of the diagonal term. gamma = None leaves that out.
     """
-    S, m = slope.shape
-    out = np.zeros((m, m))
-    for u, v in np.ndindex(m, m):
-        out[u, v] = (W[:, u] @ B @ W[:, v]) * sum(slope[s, u] * slope[s, v] for s in range(S)) / S
-    for u in range(m if gamma is not None else 0):
-        second_order = sum(bend[s, u] * h_bar[s, u] for s in range(S)) / S
-        out[u, u] += second_order if second_order > 0 else gamma * second_order
-    return out
+    carried = steps_down(W, [B] * len(slope), h_bar, slope, 0 * bend).mean(axis=0)
+    means = np.mean(bend * h_bar, axis=0)
+    if gamma is None:
+        return carried
+    return carried + np.diag(np.where(means < 0, gamma * means, means))
 
 
 def steps_down(W, H, h_bar, slope, bend, gamma=1.0):
@@ -182,60 +193,42 @@ def steps_down(W, H, h_bar, slope, bend, gamma=1.0):
 def recursion(case, top, gamma):
     """`step_down` from the top block of a case to its first layer."""
     blocks = [top]
-    for t in range(case.depth, 1, -1):
+    for t in range(len(case.sizes) - 1, 1, -1):
         blocks.append(step_down(case.weights(t), blocks[-1], *below(case, t), gamma))
     return blocks[::-1]
 
 
 def pch(case, gamma=-1.0):
     """(8a) and (8b): blocks of the biases of all layers."""
-    return recursion(case, absolute(mean_hessian(case, case.depth)), gamma)
+    return recursion(case, absolute(mean_hessian(case, len(case.sizes) - 1)), gamma)
 
 
 # -- Kronecker products and systems ----------------------------------------------------------------
 
 
-def second_moment(h):
-    """E_i[h_i h_i^T] by loops."""
-    return sum(np.outer(row, row) for row in h) / len(h)
-
-
-def outer_of_mean(h):
-    """E_i[h_i] E_i[h_i]^T."""
-    return np.outer(sum(h) / len(h), sum(h) / len(h))
-
-
-def outer_products(h):
+def outer(h):
     """h_i h_i^T (S, m, m)."""
     return np.array([np.outer(row, row) for row in h])
 
 
-def carried(W, H):
-    """W^T H_i W (S, m, m)."""
-    return np.array([W.T @ one @ W for one in H])
+def second_moment(h):
+    """E_i[h_i h_i^T]."""
+    return outer(h).mean(axis=0)
+
+
+def of_mean(h):
+    """E_i[h_i] E_i[h_i]^T."""
+    return np.outer(h.mean(axis=0), h.mean(axis=0))
 
 
 def covariance(X, Y):
     """Covariance (1/S) of X and Y (S, m, m), entry by entry."""
-    out, S = np.empty(X.shape[1:]), len(X)
-    for u, v in np.ndindex(out.shape):
-        x, y = X[:, u, v], Y[:, u, v]
-        out[u, v] = sum(x * y) / S - sum(x) / S * sum(y) / S
-    return out
-
-
-def kron(A, B):
-    """Kronecker product, entry by entry."""
-    (a, b), (c, d) = A.shape, B.shape
-    out = np.empty((a * c, b * d))
-    for i, j, k, m in np.ndindex(a, b, c, d):
-        out[i * c + k, j * d + m] = A[i, j] * B[k, m]
-    return out
+    return (X * Y).mean(axis=0) - X.mean(axis=0) * Y.mean(axis=0)
 
 
 def mean_kron(h, H):
     """E_i[h_i h_i^T (x) H_i] for inputs (S, m) and H (S, n, n)."""
-    return sum(kron(np.outer(row, row), one) for row, one in zip(h, H)) / len(h)
+    return np.mean([np.kron(np.outer(row, row), one) for row, one in zip(h, H)], axis=0)
 
 
 def vec(P):
@@ -250,7 +243,7 @@ def damped(M, alpha, l2=0.0):
 
 def dense(A, B, G, alpha, l2=0.0):
     """Solution D of ((1 - alpha) (A (x) B + l2 I) + alpha I) Vec(D) = -Vec(G)."""
-    return np.linalg.solve(damped(kron(A, B), alpha, l2), -vec(G)).reshape(G.shape, order="F")
+    return np.linalg.solve(damped(np.kron(A, B), alpha, l2), -vec(G)).reshape(G.shape, order="F")
 
 
 def kfi_factors(A, B, alpha):

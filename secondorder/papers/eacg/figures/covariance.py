@@ -7,7 +7,7 @@ from secondorder.studies import Run, counted, legend_below, readings, study
 from .. import PAPER
 from ..eq_04_hessian import downwards, exact_step, layers_of, numbered
 from . import networks, training
-from .curves import Asked, Curves
+from .curves import Curves
 from .networks import CRITERIA
 
 
@@ -66,14 +66,14 @@ class Covariance:
         return [Run(shares, {"seed": seed, **sizes}) for seed in settings["seeds"]]
 
     def judge(self, results, settings):
-        def tiny(which, measure):
+        def tiny(which):
             """Whether one number of a training's shares is below 0.1."""
             values = [float(which(one["shares"])) if one.get("shares") else np.inf
                       for one in results.of()]
-            return counted([value < 0.1 for value in values], values, measure)
+            return counted([value < 0.1 for value in values], values, "share")
 
-        return {"a": readings({"in the worst layer and update": tiny(np.max, "share"),
-                               "in the median one": tiny(np.median, "share")})}
+        return {"a": readings({"in the worst layer and update": tiny(np.max),
+                               "in the median one": tiny(np.median)})}
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
@@ -83,13 +83,10 @@ class Covariance:
             for k, column in enumerate(shares.T):
                 axes.plot(updates, column, "osD^v"[k % 5] + "-", color=f"C{k}", markersize=3,
                           linewidth=0.7, label="" if seed else f"layer {k + 1}")
-            axes.plot(updates[shares.max(axis=1).argmax()], shares.max(), "*", color="k",
-                      markersize=9)
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
                  yscale="log", ylim=(1e-3, 1), title="What (5) drops, while training; a line a "
-                 "seed, a star at its largest share (grey: 0.1)\n"
-                 + networks.title_of(settings["case"], settings["samples"]))
+                 "seed (grey: 0.1)\n" + networks.title_of(settings["case"], settings["samples"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)
 
@@ -105,9 +102,8 @@ class Covariance:
        deviation="the paper does not look at what dropping it changes; 20 products of conjugate "
                  "gradients for a layer under (11a)")
 class CovarianceKept(Curves):
+    judges = {"training": lambda figure, trainings: trainings.losses_alike(
+        [figure.methods()[::-1]])}
+
     def methods(self):
         return [("cg", "pch-1"), ("ea-cg", "pch-1")]
-
-    def judge(self, results, settings):
-        with_it, without = self.methods()
-        return {"training": Asked(self, results, settings).losses_alike([(without, with_it)])}

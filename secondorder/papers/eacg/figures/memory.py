@@ -10,7 +10,7 @@ import secondorder as so
 from secondorder.studies import Run, exactly, study
 
 from .. import PAPER, eq_11_table_1 as complexity
-from .training import as_printed
+from .training import optimizer_of
 
 METHODS = ("sgd", "ea-cg")
 GPU = 11e9  # bytes of the paper's, a GTX 1080 Ti
@@ -27,7 +27,7 @@ def peak_of(method, widths, batch):
     network = so.mlp(widths, activation="sigmoid", init="xavier", rng=0, dtype="float32")
     loss = so.SoftmaxCrossEntropy()
     optimizer = (so.SGD(network, loss, learning_rate=1e-3) if method == "sgd" else
-                 as_printed(network, loss, method, "pch-1", 1e-3, 0.02, products=2))
+                 optimizer_of(network, loss, method, "pch-1", 1e-3, 0.02, products=2))
     optimizer.step(x, y)
     tracemalloc.reset_peak()
     optimizer.step(x, y)

@@ -67,27 +67,25 @@ class Plateau:
              "normal weights,\ncentred inputs", "gain": "its depth on 16 x 16 pixels,\nweights "
              "times 4"}
 
-    def asked(self, settings):
-        """Letter -> the arguments of its runs but the seed."""
-        deep = settings["deep"] and list(settings["deep"])
-        which = {"printed": (settings["printed"], None, 1.0), "gain": (settings["case"], deep, 4.0),
-                 "favoured": (settings["printed"], None, 1.0)}
-        return {letter: {"case": case, "widths": widths, "name": "ea-cg", "gain": gain,
-                         "updates": settings["updates"][letter],
-                         **({"favoured": True} if letter == "favoured" else {})}
-                for letter, (case, widths, gain) in which.items()}
+    def asked(self, settings, letter):
+        """The runs of a claim."""
+        gain = {"case": settings["case"], "gain": 4.0,
+                "widths": settings["deep"] and list(settings["deep"])}
+        own = {"printed": {}, "favoured": {"favoured": True}, "gain": gain}[letter]
+        return [Run(first_start, {"case": settings["printed"], "widths": None, "name": "ea-cg",
+                                  "gain": 1.0, "updates": settings["updates"][letter],
+                                  "seed": seed} | own) for seed in settings["seeds"]]
 
     def runs(self, settings, results):
-        return [Run(first_start, {"seed": seed, **arguments}) for seed in settings["seeds"]
-                for arguments in self.asked(settings).values()]
+        return [run for letter in self.names for run in self.asked(settings, letter)]
 
     def starts(self, results, settings, letter):
-        return [one["update"] for one in results.of(**self.asked(settings)[letter])]
+        return [results.returned(run)["update"] for run in self.asked(settings, letter)]
 
     def judge(self, results, settings):
         verdicts = {}
-        for letter in self.names:
-            starts, limit = self.starts(results, settings, letter), settings["updates"][letter]
+        for letter, limit in settings["updates"].items():
+            starts = self.starts(results, settings, letter)
             verdicts[letter] = counted([update <= limit for update in starts], starts,
                                        f"updates until the start ({limit + 1}: never)", least=3)
         return verdicts

@@ -7,8 +7,10 @@ from secondorder.studies import first_decides, study
 from .. import PAPER
 from . import clock, training
 from .curves import draw_curves
-from .figures_1_to_8 import Figure1
-from .training import BETTER_ACCURACY, FULL, LOWER_LOSS, SHARED, better_accuracy, lower_loss
+from .figures_1_to_12 import Figure1
+from .training import FULL, SHARED
+from .trainings import (BETTER_ACCURACY, EQUAL_SECONDS, LOWER_LOSS, Trainings, better_accuracy,
+                        lower_loss)
 
 FREE = (0.5, 1.0, 2.0, 4.0)  # rates of SGD beyond the paper's grid
 PAIR = ("ea-cg", "pch-1"), ("sgd", "none")
@@ -27,39 +29,34 @@ PAIR = ("ea-cg", "pch-1"), ("sgd", "none")
                    "deviation": training.DEVIATION + ", for SGD's seconds 120; SGD's loss still "
                                 "falls when the training ends" + clock.TIMED_WITH})
 class Sgd:
-    def free(self, settings):
-        """The settings with more rates; the same where the quick setting chooses none."""
-        return settings | {"rates": (*settings["rates"], *FREE)} if settings["trial"] else settings
+    def both(self, settings, results):
+        """The trainings at the printed rates, and those with more rates of SGD: the same where the
+        quick setting chooses none.
+        """
+        more = {"rates": (*settings["rates"], *FREE)} if settings["trial"] else {}
+        return [Trainings("cross-entropy", one, results) for one in (settings, settings | more)]
 
     def runs(self, settings, results):
-        return (training.stages(PAIR, "cross-entropy", settings, results)
-                + training.stages(PAIR[1:], "cross-entropy", self.free(settings), results)
-                + clock.timings(Figure1().counted(), "cross-entropy", settings))
+        printed, free = self.both(settings, results)
+        return (printed.stages(PAIR) + free.stages(PAIR[1:])
+                + printed.timings(Figure1().counted()))
 
     def judge(self, results, settings):
-        def loss_against(grid):
-            return training.by_selection(lambda chosen: chosen.compared(
-                *PAIR, lower_loss, LOWER_LOSS, -np.log(1.1), other_chosen=training.Chosen(
-                    chosen.selection, "cross-entropy", grid, results)),
-                "cross-entropy", settings, results)
-
-        def at_equal_seconds(number, measure, margin):
-            return clock.timed(lambda chosen: chosen.compared(*PAIR, number, measure, -margin),
-                               "cross-entropy", settings, results)
-
+        printed, free = self.both(settings, results)
+        lower = *PAIR, lower_loss, LOWER_LOSS, -np.log(1.1)
+        asked = {"loss-timed": (clock.at_equal_seconds, EQUAL_SECONDS, -np.log(1.1)),
+                 "tests-timed": (clock.accuracy_at_equal_seconds,
+                                 BETTER_ACCURACY + ", at equal seconds", -0.02)}
         return {"loss": first_decides({
-                    "at SGD's printed rates": loss_against(settings),
-                    "at its rates up to 4": loss_against(self.free(settings))}),
-                "loss-timed": at_equal_seconds(clock.at_equal_seconds, clock.EQUAL_SECONDS,
-                                               np.log(1.1)),
-                "accuracy": training.by_selection(lambda chosen: chosen.compared(
-                    *PAIR, better_accuracy, BETTER_ACCURACY, -0.02),
-                    "cross-entropy", settings, results),
-                "tests-timed": at_equal_seconds(clock.accuracy_at_equal_seconds,
-                                                BETTER_ACCURACY + ", at equal seconds", 0.02)}
+                    f"at {words}": printed.shared(lambda at, other=other: printed.compared(
+                        at, *lower, against=other))
+                    for words, other in (("SGD's printed rates", printed),
+                                         ("its rates up to 4", free))}),
+                "accuracy": printed.all([PAIR], better_accuracy, BETTER_ACCURACY, -0.02)} | {
+            letter: printed.timed(lambda at, what=what: printed.compared(at, *PAIR, *what))
+            for letter, what in asked.items()}
 
     def draw(self, results, figure, settings):
         figure.set_figheight(2 * figure.get_figheight())
-        for part, over, kind in zip(figure.subfigures(2, 1), ("epochs", "seconds"),
-                                    (training.Chosen, clock.Timed)):
-            draw_curves(PAIR, "cross-entropy", results, part, over, settings, kind)
+        for part, over in zip(figure.subfigures(2, 1), ("epochs", "seconds")):
+            draw_curves(PAIR, self.both(settings, results)[0], part, over)

@@ -42,7 +42,8 @@ def step_seconds(seed, case, method, samples, steps):
         optimizer = so.SGD(network, loss, learning_rate=1e-3)
     else:
         curvature, solver = METHODS[method]
-        optimizer = training.as_printed(network, loss, solver, curvature, 1e-3, 0.02)
+        optimizer = training.optimizer_of(network, loss, solver, curvature, 1e-3, 0.02,
+                                          training.PRODUCTS)
     seconds = []
     for _ in range(steps + 1):
         began = time.process_time()

@@ -32,23 +32,22 @@ def tolerance(dtype):
 
 # -- networks --------------------------------------------------------------------------------------
 
-def network(rng, activation="tanh", sizes=SIZES, bias=False, plain=(), twice=(), frozen=(),
+def network(rng, activation="tanh", sizes=SIZES, bias=False, plain=(), frozen=(),
             output="identity", dtype="float64"):
     """A random chain of affine layers and activations.
 
-    Activation and bias are for all layers, or a tuple by layer; `output` is the activation behind
-    the last, ``"identity"`` adds none. Of the layers, counted from 1, those in `plain` have no
-    activation, those in `twice` have it twice, those in `frozen` are not trained.
+    `bias` is for all layers, or a tuple by layer; `output` is the activation behind the last,
+    ``"identity"`` adds none. Of the layers, counted from 1, those in `plain` have no activation,
+    those in `frozen` are not trained.
     """
     layers, last = [], len(sizes) - 1
     biases = bias if isinstance(bias, tuple) else (bias,) * last
     for k, (m, d) in enumerate(pairwise(sizes), start=1):
         layers.append(nets.Linear(m, d, bias=biases[k - 1], trainable=k not in frozen, init=1.2,
                                   rng=rng))
-        behind = output if k == last else (
-            activation[k - 1] if isinstance(activation, tuple) else activation)
+        behind = output if k == last else activation
         if behind != "identity" and k not in plain:
-            layers += [nets.Activation(behind) for _ in range(1 + (k in twice))]
+            layers.append(nets.Activation(behind))
     return nets.Network(layers, dtype=dtype)
 
 
@@ -177,7 +176,6 @@ KINDS = {
     "no biases in some layers": {"bias": (False, True, False, True)},
     "no activation after layer 2": {"plain": (2,)},
     "biases, an activation after layer 2 only": {"bias": True, "plain": (1, 3)},
-    "two activations after layer 1": {"twice": (1,)},
     "an activation at the output": {"output": "tanh", "bias": True},
     "the last of three samples, layer 2 frozen": {"samples": 3, "which": 2, "frozen": (2,),
                                                   "bias": True},
@@ -298,8 +296,7 @@ def batch(rng, activation="relu", sizes=(4, 5, 6, 5, 3), samples=6, loss="softma
     while True:
         at = evaluation(rng, network(rng, activation, sizes, **options), loss, samples)
         if samples > 20 or all(units.any(axis=1).all() for units in live_units(at)):
-            names = activation if isinstance(activation, str) else ", ".join(activation)
-            return with_dense(f"{names}, {loss}", at, rng.normal(size=at.network.size))
+            return with_dense(f"{activation}, {loss}", at, rng.normal(size=at.network.size))
 
 
 def with_dense(name, at, direction):
@@ -328,15 +325,12 @@ ROWS = {
     "first layer frozen": {"frozen": (1,)},
     "middle layer frozen": {"frozen": (2,)},
     "two layers frozen, ReLU": {"frozen": (1, 3), "activation": "relu"},
-    "only the first activation curved": {"activation": ("softplus", "relu", "relu")},
-    "only the last activation curved": {"activation": ("relu", "relu", "tanh")},
     "output frozen": {"frozen": (4,)},
     "no biases": {"bias": False},
     "biases in some layers": {"bias": (True, False, True, False)},
     "no biases in some layers": {"bias": (False, True, False, True)},
     "no activation after layer 1": {"plain": (1,)},
     "no activation after layer 2": {"plain": (2,)},
-    "two activations after layer 2": {"twice": (2,)},
     "an activation at the output": {"output": "tanh"},
     "one sample": {"samples": 1},
     "two samples": {"samples": 2},
@@ -344,8 +338,6 @@ ROWS = {
     "float32": {"dtype": "float32"},
 }
 RELU = {"ReLU": {"activation": "relu"}}
-#: A batch that the whole Hessian is made of in parts, the last of them shorter.
-IN_PARTS = {"two parts of a batch": {"sizes": (60, 3, 2), "samples": 400, "loss": "softmax"}}
 
 
 def rows(rng, chosen=ROWS, activation=None):

@@ -27,10 +27,6 @@ def described(a, h, length, sigma):
 @equation(PAPER, "8",
           statement="A cubic model of the objective; with sigma not below the largest third "
                     "derivative it lies above.",
-          formula=r"""f(\mathbf{x}) \approx m_j(\mathbf{s}_j) = f(\mathbf{x}_j)
-                      + \mathbf{s}_j^T \frac{\partial f}{\partial \mathbf{x}} + \frac{1}{2}
-                      \mathbf{s}_j^T \mathbf{H}_j \mathbf{s}_j + \frac{1}{6} \sigma_j
-                      \|\mathbf{s}_j\|^3""",
           condition=ENOUGH,
           kind="approximation", verdict="conditional", implements=eq.eq_8_change, uses=())
 def equation_8(rng):
@@ -45,13 +41,11 @@ def equation_8(rng):
     far = np.argmax(np.abs(rest))  # there |rest| = sigma (length s)^3 / 6 asks for this sigma
     turned, asked = np.sign(rest[far]), 6 * abs(rest[far]) / (length * grid[far])**3
     low = [eq.eq_8_change(turned * a, turned * h, length, asked / 2, s) for s in grid]
-    return [Equal("against its four terms", change, model(a, h, length, sigma, grid), 1e-13),
-            Equal("of a step backwards", eq.eq_8_change(a, h, length, sigma, -0.3),
-                  model(a, h, length, sigma, -0.3), 1e-13,  # on the scale of what may cancel
-                  scale=max(abs(0.3 * a), abs(h) * 0.3**2 / 2, sigma * (0.3 * length) ** 3 / 6)),
+    both_ways = np.append(grid, -grid)
+    return [Equal("against its four terms, forwards and backwards",
+                  [eq.eq_8_change(a, h, length, sigma, s) for s in both_ways],
+                  model(a, h, length, sigma, both_ways), 1e-13),
             AtMost("change of f against the model, on 61 points of the ray", f, change, 1e-9),
-            Equal("tight where they touch: both at s = 0, beside the largest", change[0], 0.0,
-                  1e-12, scale=np.abs(change).max()),
             Counterexample(AtMost("half of what one point asks for, f or its mirror image",
                                   turned * f, np.array(low), 1e-6)),
             described(a, h, length, sigma)]
@@ -72,9 +66,6 @@ def third_derivative(row, s, h=1e-4):
 @equation(PAPER, "9",
           statement="Where the model along a ray is stationary: of the two roots one is positive "
                     "and the model's minimum, the other negative.",
-          formula=r"""\alpha = \frac{-\mathbf{g}^T \mathbf{H} \mathbf{g} \pm
-                      \sqrt{(\mathbf{g}^T \mathbf{H} \mathbf{g})^2 - 2 (\mathbf{g}^T \nabla
-                      f)(\sigma \|\mathbf{g}\|^3)}}{\sigma \|\mathbf{g}\|^3}""",
           condition=FORWARD,
           uses=("8",), kind="optimality", verdict="conditional",
           implements=eq.eq_9_roots)
@@ -129,15 +120,10 @@ def steps_with(rng, rates, expected):
 @equation(PAPER, "option-1",
           where="section 3.1: the mean of every sample's own step",
           statement="E[alpha g]: every sample's step along its own gradient, averaged.",
-          formula=r"E[\alpha_j \mathbf{g}_j]",
           kind="algorithm", verdict="holds",
           implements=(eq.option_1, CubicRegularization.change), uses=("37",))
 def option_1(rng):
-    row, rates = batch(rng, "tanh", samples=4), rng.uniform(0.1, 1, 4)
-    gradients = sample_steps(row)[0]
-    return [*steps_with(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0)),
-            Equal("any rates, against dense gradients", eq.option_1(rates, row.at, None),
-                  -np.mean(rates[:, None] * gradients, axis=0), 1e-12)]
+    return steps_with(rng, "option 1", lambda row, g, s: -np.mean(s[:, None] * g, axis=0))
 
 
 @equation(PAPER, "claim-unbiased",
@@ -145,7 +131,6 @@ def option_1(rng):
           statement="The mean of the samples' own steps is the whole batch's step where all "
                     "samples agree. Elsewhere it is not, in the mean over draws either: the rate "
                     "is not linear in the samples.",
-          formula=r"E[\alpha_j \mathbf{g}_j] = \alpha \mathbf{g}",
           condition="All samples have one gradient and one curvature along it.",
           kind="claim", verdict="conditional", ours=True,
           implements=eq.option_1, uses=("option-1", "37"))
@@ -167,22 +152,16 @@ def claim_unbiased(rng):
 @equation(PAPER, "option-2",
           where="section 3.1: the mean rate times the mean direction",
           statement="E[alpha] E[g]: the samples' rates averaged, along the mean gradient.",
-          formula=r"E[\alpha_j] \times E[\mathbf{g}_j]",
           kind="algorithm", verdict="holds",
           implements=(eq.option_2, CubicRegularization.change), uses=("37",))
 def option_2(rng):
-    rates, mean_g = rng.uniform(0.1, 1, 4), rng.normal(size=5)
-    return [*steps_with(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0)),
-            Equal("any rates, entry by entry", eq.option_2(rates, None, mean_g),
-                  [sum(rates) / 4 * entry for entry in mean_g], 1e-14)]
+    return steps_with(rng, "option 2", lambda row, g, s: -s.mean() * g.mean(axis=0))
 
 
 @equation(PAPER, "option-3",
           where="section 3.1: the direction is fixed, both numbers are averaged",
           statement="One rate from the mean derivative and curvature along a fixed direction: not "
                     "the mean of the samples' rates.",
-          formula=r"""\Delta = \alpha \mathbf{g}, \quad \alpha \text{ from } E[\mathbf{g}^T
-                      \nabla f], E[\mathbf{g}^T \mathbf{H} \mathbf{g}]""",
           kind="algorithm", verdict="holds", ours=True, implements=CubicRegularization.change,
           uses=("37", "38", "39"))
 def option_3(rng):

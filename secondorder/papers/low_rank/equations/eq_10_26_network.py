@@ -17,10 +17,6 @@ from .conditions import IN_ORDER
 @equation(PAPER, "10", "12", "13",
           statement="Layer by layer: v^(0) = x, an activation of weighted sums, and weighted sums "
                     "for the output.",
-          formula=r"""\begin{aligned} v^{(k),j} &= \mathcal{A}(w_i^{(k),j} v^{(k-1),i}), \quad
-                      k = 1, \dots, n \tag{10} \\
-                      v^{(0),i} &= x^i \tag{12} \\
-                      p^j &= u_i^j v^{(n),i} \tag{13} \end{aligned}""",
           kind="definition", verdict="holds",
           implements=(eq.eq_10_layer, eq.eq_13_output, sample), uses=())
 def equations_10_12_and_13(rng):
@@ -42,9 +38,6 @@ def outputs(case):
 @equation(PAPER, "11", "17",
           statement="The ReLU and, off 0, its slope; at 0, where there is none, the package takes "
                     "0.",
-          formula=r"""\begin{gathered} \mathcal{A}(z) = \max(z, 0) \tag{11} \\
-                      \mathcal{A}'(z) = \begin{cases} 1 & z > 0 \\
-                      0 & z < 0 \end{cases} \tag{17} \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(eq.eq_11_relu, eq.eq_17_relu_slope, ReLU.value, ReLU.slope), uses=())
 def equations_11_and_17(rng):
@@ -61,7 +54,6 @@ def equations_11_and_17(rng):
 
 @equation(PAPER, "14",
           statement="The softmax of the output.",
-          formula=r"\hat{y}^j = \frac{\exp(p^j)}{\sum_l \exp(p^l)}",
           kind="definition", verdict="holds", implements=(eq.eq_14_softmax, softmax), uses=())
 def equation_14(rng):
     p = rng.normal(size=(2, 4)) * 3
@@ -69,14 +61,11 @@ def equation_14(rng):
                      [[np.exp(a) / sum(np.exp(b) for b in row) for a in row] for row in p])
     return [Equal("the formula, by loops", [eq.eq_14_softmax(row) for row in p], by_hand, 1e-14),
             Equal("the package's, by loops", left, by_hand, 1e-14),
-            Equal("sum", left.sum(axis=1), np.ones(2), 1e-14),
-            Equal("large outputs do not overflow", softmax(p + 1e4), by_hand, 1e-11),
             Case(p=p, y_hat=left)]
 
 
 @equation(PAPER, "15",
           statement="The cross-entropy of labels and softmax.",
-          formula=r"f = -y^l \ln \hat{y}^l",
           kind="definition", verdict="holds",
           implements=(eq.eq_15_cross_entropy, SoftmaxCrossEntropy.value), uses=("14",))
 def equation_15(rng):
@@ -91,11 +80,10 @@ def equation_15(rng):
 
 @equation(PAPER, "16",
           statement="The objective is the mean of f over the samples.",
-          formula=r"F = E[f]",
           kind="definition", verdict="holds",
           implements=eq.eq_16_objective, uses=("15",))
 def equation_16(rng):
-    claims, case = [], network_case(rng, "tanh", samples=5)
+    claims = []
     for row in rows(rng):
         net, loss, x, y = row.model
         alone = [net.evaluate(loss, x[b : b + 1], y[b : b + 1]).losses[0] for b in range(len(x))]
@@ -103,15 +91,12 @@ def equation_16(rng):
         claims += [row.equal("F against the f of samples one by one", eq.eq_16_objective(alone),
                              mean),
                    row.equal("the evaluation's F against them", row.at.loss, mean)]
-    return [*claims, Equal("the first f against jets", case.evaluation.losses[0], case.f.value,
-                           case.tolerance), Case(f=alone)]
+    return [*claims, Case(f=alone)]
 
 
 @equation(PAPER, "table-1",
           statement="The nomenclature: n, x, v, w, A, u, p, labels, f and F, as one object at one "
                     "sample.",
-          formula=r"""n,\; x^i,\; v^{(k),j},\; w_i^{(k),j},\; \mathcal{A},\; u_i^j,\; p^j,\;
-                      \hat{y}^l,\; y^l,\; f,\; F""",
           kind="definition", verdict="definition", implements=sample,
           uses=("10", "14", "15", "16"))
 def table_1(rng):
@@ -121,29 +106,19 @@ def table_1(rng):
                                  case.d(case.v[k], *[("z", k)] * order))
                        for k in range(1, case.sample.n + 1))
 
-    s = network_case(rng, "softplus").sample
-    return [Property("n hidden layers", s.n, 3),
-            Property("shapes of w and u", tuple(w.shape for w in (*s.w[1:], s.u)),
-                     ((4, 3), (3, 4), (4, 3), (3, 4))),
-            *compared(
-                rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
-                ("slopes, against jets", lambda s: stacked(s.slope[1:]),
-                 lambda c: in_z(c, 1), once),
-                ("second derivatives, against jets", lambda s: stacked(s.bend[1:]),
-                 lambda c: in_z(c, 2), once),
-                ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
-                ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
-                scale=lambda c: 1.0)]
+    return compared(
+        rng, ("v, against jets", lambda s: stacked(s.v), outputs, once),
+        ("slopes, against jets", lambda s: stacked(s.slope[1:]), lambda c: in_z(c, 1), once),
+        ("second derivatives, against jets", lambda s: stacked(s.bend[1:]), lambda c: in_z(c, 2),
+         once),
+        ("f_p, against jets", lambda s: s.f_p, lambda c: c.in_p()[0], once),
+        ("f_pp, against jets", lambda s: s.f_pp, lambda c: c.in_p()[1], once),
+        scale=lambda c: 1.0)
 
 
 @equation(PAPER, "18",
           statement="A layer's outputs change with the weights of the layers up to it, one "
                     "layer's Jacobian at a time.",
-          formula=r"""\frac{\partial v^{(k),j}}{\partial w_t^{(l),s}} = \begin{cases} 0 & l > k
-                      \\
-                      \delta_s^j \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) v^{(k-1),t} & l = k \\
-                      \mathcal{A}'(w_i^{(k),j} v^{(k-1),i}) w_q^{(k),j} \frac{\partial
-                      v^{(k-1),q}}{\partial w_t^{(l),s}} & l < k \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_18_dv_dw,
           uses=("10",))
 def equation_18(rng):
@@ -157,9 +132,6 @@ def first_derivatives(rng, rule):
 
 @equation(PAPER, "24",
           statement="The same as an outer product of eta and the inputs of the layer.",
-          formula=r"""\frac{\partial v^{(k),j}}{\partial w_t^{(l),s}} = \begin{cases} 0 & l > k
-                      \\
-                      \eta_s^{(k,l),j} v^{(l-1),t} & l \leq k \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_24_dv_dw,
           uses=("18", "20", "21", "23"))
 def equation_24(rng):
@@ -169,12 +141,6 @@ def equation_24(rng):
 @equation(PAPER, "19", "20", "70",
           statement="gamma holds a layer's slopes on its diagonal; beta, gamma times the weights, "
                     "is its Jacobian.",
-          formula=r"""\begin{gathered} \gamma_s^{(k),j} \equiv \delta_s^j \mathcal{A}' \left(
-                      w_i^{(k),j} v^{(k-1),i} \right) \tag{19} \\
-                      \beta_i^{(k),j} \equiv \mathcal{A}' \left( w_l^{(k),j} v^{(k-1),l}
-                      \right) w_i^{(k),j} = \gamma_s^{(k),j} w_i^{(k),s} \tag{20} \\
-                      \alpha_a^{(r,r-1),b} = \beta_a^{(r),b} = \gamma_s^{(r),b} w_a^{(r),s} \tag{70}
-                      \end{gathered}""",
           kind="definition", verdict="holds",
           implements=(eq.eq_19_gamma, eq.eq_20_beta), uses=("10",))
 def equations_19_20_and_70(rng):
@@ -208,7 +174,6 @@ def equation_21(rng):
 
 @equation(PAPER, "22",
           statement="Jacobians compose.",
-          formula=r"\alpha_{j_l}^{(k,l),j_k} \alpha_{j_m}^{(l,m),j_l} = \alpha_{j_m}^{(k,m),j_k}",
           condition=IN_ORDER,
           kind="identity", verdict="conditional",
           implements=(eq.eq_22_chain, eq.eq_21_alpha), uses=("21",))
@@ -235,8 +200,6 @@ def in_a_chain(rng, product, condition, inside, elsewhere, others):
 @equation(PAPER, "23",
           statement="eta is the Jacobian of one layer's outputs in another's arguments; its "
                     "slopes belong to the lower layer, not to the upper one.",
-          formula=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(k),s}",
-          corrected=r"\eta_i^{(k,l),j} \equiv \alpha_s^{(k,l),j} \gamma_i^{(l),s}",
           kind="definition", verdict="erratum", weight="misprint",
           implements=(eq.eq_23_eta, eq.eq_23_as_printed), uses=("19", "21"))
 def equation_23(rng):
@@ -255,8 +218,6 @@ def equation_23(rng):
 @equation(PAPER, "25",
           statement="The output changes with its own weights; below the line the print repeats "
                     "the index above it.",
-          formula=r"\frac{\partial p^j}{\partial u_k^j} = \delta_l^j v^{(n),k}",
-          corrected=r"\frac{\partial p^j}{\partial u_k^l} = \delta_l^j v^{(n),k}",
           kind="identity", verdict="erratum", weight="misprint", implements=eq.eq_25_dp_du,
           uses=("13",))
 def equation_25(rng):
@@ -275,10 +236,6 @@ def equation_25(rng):
 
 @equation(PAPER, "26",
           statement="The output changes with the last layer by its weights.",
-          formula=r"\frac{\partial p^j}{\partial v^{(n),i}} = u_i^j",
           kind="identity", verdict="holds", implements=eq.eq_26_dp_dv, uses=("13",))
 def equation_26(rng):
-    case = network_case(rng, "relu")
-    apart = not np.shares_memory(eq.eq_26_dp_dv(case.sample), case.evaluation.network.theta)
-    return [*against_jets(rng, eq.eq_26_dp_dv, lambda c: c.d(c.p, ("v", c.sample.n)), once),
-            Property("it is no view of the network's weights", apart)]
+    return against_jets(rng, eq.eq_26_dp_dv, lambda c: c.d(c.p, ("v", c.sample.n)), once)

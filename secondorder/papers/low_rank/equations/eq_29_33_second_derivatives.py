@@ -14,9 +14,6 @@ from .conditions import STRAIGHT
           statement="The second derivative of a ReLU is zero, and its slopes do not change. At 0 "
                     "the slope jumps: a point mass that no pointwise formula sees, so that it is "
                     "not removable.",
-          formula=r"""\begin{gathered} \mathcal{A}''(z) = 0 \tag{29} \\
-                      \frac{\partial \gamma_s^{(k),j}}{\partial (\cdot)} = 0
-                      \tag{31} \end{gathered}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional",
           implements=(eq.eq_29_relu_bend, eq.eq_31_dgamma, ReLU.slope),
@@ -39,9 +36,6 @@ def equations_29_and_31(rng):
 
 @equation(PAPER, "30",
           statement="How Jacobians change with weights: one factor of the product at a time.",
-          formula=r"""\frac{\partial \alpha_q^{(n,k),m}}{\partial w_t^{(r),s}}
-                      = \alpha_a^{(n,r),m} \mathcal{A}'(w_p^{(r),a} v^{(r-1),p}) \delta_s^a
-                      \delta_b^t \alpha_q^{(r-1,k),b} = \eta_s^{(n,r),m} \alpha_q^{(r-1,k),t}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=eq.eq_30_dalpha,
           uses=("20", "21", "23", "31"))
@@ -63,8 +57,6 @@ def straight_only(rng, rule, right, places):
 
 @equation(PAPER, "32",
           statement="eta changes with alpha alone.",
-          formula=r"""\frac{\partial \eta_i^{(n,k),m}}{\partial w_t^{(r),s}} = \frac{\partial
-                      \alpha_q^{(n,k),m}}{\partial w_t^{(r),s}} \gamma_i^{(k),q}""",
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=eq.eq_32_deta, uses=("23", "30", "31"))
 def equation_32(rng):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ....ledger import Counterexample, Equal, Printed, PrintedShape, Property, equation
+from ....nets import Recurrent
 from .. import PAPER
 from .. import eq_58_65_recurrence as eq
 from ..eq_10_26_network import eq_23_eta
@@ -15,8 +16,6 @@ from .layer_cases import STEPS, against, recurrence_case, recurrences
 
 @equation(PAPER, "58", "59",
           statement="The layer: the same weights, over and over.",
-          formula=r"""\begin{aligned} v_{(t)}^j &= \mathcal{A}(w_i^j v_{(t-1)}^i) \tag{58} \\
-                      v_{(0)}^j &= x^j \tag{59} \end{aligned}""",
           kind="definition", verdict="holds", implements=eq.eq_58_59_unrolled, uses=())
 def equations_58_and_59(rng):
     claims = []
@@ -25,13 +24,14 @@ def equations_58_and_59(rng):
         # (58)
         claims += [Equal("against loops", s.v[-1], reference.values(case.v), case.tolerance,
                          case=name),
-                   Equal("against Recurrent", s.v[-1], case.by_classes(), case.tolerance,
-                         case=name),
                    # (59)
                    Equal("v_(0) against x", s.v[0], case.x.copy(), 1e-15, case=name),
                    Property("all copies of the weights are one",
                             all(w is case.w for w in s.w[1:]), case=name)]
-    return [*claims, case.live()]
+    layer = Recurrent(3, steps=STEPS, activation="tanh", bias=False)
+    layer.weight = case.w
+    return [*claims, Equal("tanh, against Recurrent", s.v[-1], layer.forward(case.x[None])[0][0],
+                           TOLERANCE), case.live()]
 
 
 @equation(PAPER, "60",
@@ -52,7 +52,6 @@ def equation_60(rng):
     middle = sum(np.einsum("xmp,mpij->xij", one, of_a_copy) for one in untied)
     repeated = left * np.einsum("ijij->", of_a_copy)  # m and p are left over
     return [Equal("sum over copies against the shared weights, by jets", left, right, TOLERANCE),
-            Equal("sum over copies against Recurrent", left, case.by_classes("w"), TOLERANCE),
             Equal("middle member, corrected", middle, right, TOLERANCE),
             PrintedShape("free indices of the left side, and of the middle member", ("i", "j"),
                          ("m", "p")),
@@ -64,10 +63,6 @@ def equation_60(rng):
 @equation(PAPER, "61",
           statement="First derivatives in the weights: each copy has its own input, not all of "
                     "them the last.",
-          formula=r"""\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m}
-                      v_{(t-1)}^r""",
-          corrected=r"""\frac{\partial v_{(t)}^m}{\partial w_r^s} = \sum_k \eta_s^{(t,k),m}
-                        v_{(k-1)}^r""",
           kind="identity", verdict="erratum", weight="misprint",
           implements=(eq.eq_61_dv_dw, eq.eq_61_as_printed), uses=("24", "60"))
 def equation_61(rng):
@@ -82,7 +77,6 @@ def equation_61(rng):
 
 @equation(PAPER, "62",
           statement="First derivatives in the input.",
-          formula=r"\frac{\partial v_{(t)}^m}{\partial x^i} = \eta_s^{(t,1),m} w_i^s",
           kind="identity", verdict="holds", implements=eq.eq_62_dv_dx,
           uses=("20", "21", "23", "58"))
 def equation_62(rng):
@@ -111,7 +105,6 @@ def equation_63(rng):
 @equation(PAPER, "64",
           statement="No second derivatives in the input where A'' = 0. (The left side lacks the 2 "
                     "of a second derivative, as in (63) and (65).)",
-          formula=r"\frac{\partial v_{(t)}^m}{\partial x^i \partial x^l} = 0",
           condition=STRAIGHT,
           kind="identity", verdict="conditional", implements=eq.eq_64_dx_dx,
           uses=("29", "62"))
@@ -150,11 +143,6 @@ def equation_65(rng):
           where="appendix B.2.2, below (65): the results of the next section for other activations",
           statement="Second derivatives of the recurrent layer for any activation: the "
                     "unrolled network's, summed over copies of the weights.",
-          formula=r"""\frac{\partial^2 v_{(t)}^m}{\partial w_j^i \partial w_r^q} = \sum_{k,p}
-                      \frac{\partial^2 v^{(t),m}}{\partial w_j^{(k),i} \partial w_r^{(p),q}},
-                      \quad \frac{\partial^2 v_{(t)}^m}{\partial x^i \partial x^l} = \sum_r
-                      \alpha_b^{(t,r),m} \mathcal{A}''(z^{(r),b}) (w \alpha^{(r-1,0)})_i^b (w
-                      \alpha^{(r-1,0)})_l^b""",
           kind="identity", verdict="holds", ours=True,
           implements=(eq.eq_63_dw_dw, eq.eq_65_dw_dx, eq.eq_64_dx_dx),
           uses=("60", "61", "62", "72", "77"))

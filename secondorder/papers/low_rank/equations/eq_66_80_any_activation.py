@@ -24,12 +24,6 @@ def curved(rng, rule, right, places):
 @equation(PAPER, "66",
           statement="How a layer's slopes change with the weights up to it, with second "
                     "derivatives of the activation.",
-          formula=r"""\frac{\partial \gamma_r^{(l),m}}{\partial w_t^{(q),s}} = \begin{cases} 0
-                      & l < q \\
-                      \delta_r^m \mathcal{A}'' \left( w_j^{(l),m} v^{(l-1),j} \right)
-                      \delta_s^m v^{(l-1),t} & l = q \\
-                      \delta_r^m \mathcal{A}'' \left( w_j^{(l),m} v^{(l-1),j} \right)
-                      w_a^{(l),m} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_66_dgamma, uses=("19", "24"))
 def equation_66(rng):
     return curved(rng, eq.eq_66_dgamma, dgamma, pairs)
@@ -41,11 +35,6 @@ def dgamma(case, l, q):
 
 @equation(PAPER, "68",
           statement="How a layer's slopes change with the weights up to it.",
-          formula=r"""\frac{\partial \gamma_r^{(l),m}}{\partial w_t^{(q),s}} = \begin{cases} 0
-                      & l < q \\
-                      \lambda_{rs}^{(l),m} v^{(l-1),t} & l = q \\
-                      \lambda_{rp}^{(l),m} w_a^{(l),p} \eta_s^{(l-1,q),a} v^{(q-1),t} & l > q
-                      \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_68_dgamma, uses=("66", "67"))
 def equation_68(rng):
     return curved(rng, eq.eq_68_dgamma, dgamma, pairs)
@@ -53,8 +42,6 @@ def equation_68(rng):
 
 @equation(PAPER, "67",
           statement="lambda holds a layer's second derivatives where all three indices agree.",
-          formula=r"""\lambda_{rs}^{(l),m} \equiv \delta_r^m \delta_s^m
-                      \mathcal{A}''(w_j^{(l),m} v^{(l-1),j})""",
           kind="definition", verdict="holds", implements=eq.eq_67_lambda, uses=())
 def equation_67(rng):
     return curved(rng, eq.eq_67_lambda, lambda c, l: c.d(c.v[l], ("z", l), ("z", l)), all_layers)
@@ -62,8 +49,6 @@ def equation_67(rng):
 
 @equation(PAPER, "69",
           statement="One layer taken out of a chain of Jacobians.",
-          formula=r"""\alpha_m^{(k,l),j} = \alpha_b^{(k,r),j} \alpha_a^{(r,r-1),b}
-                      \alpha_m^{(r-1,l),a}""",
           condition=INSIDE,
           kind="identity", verdict="conditional",
           implements=(eq.eq_69_split, eq_21_alpha),
@@ -78,12 +63,6 @@ def equation_69(rng):
 
 @equation(PAPER, "71",
           statement="How a layer's Jacobian changes with the weights up to it.",
-          formula=r"""\frac{\partial \beta_a^{(r),b}}{\partial w_t^{(q),s}} = \begin{cases} 0
-                      & r < q \\
-                      \lambda_{ps}^{(r),b} w_a^{(r),p} v^{(r-1),t} + \gamma_s^{(r),b}
-                      \delta_a^t & r = q \\
-                      \lambda_{dp}^{(r),b} w_a^{(r),d} w_m^{(r),p} \eta_s^{(r-1,q),m}
-                      v^{(q-1),t} & r > q \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_71_dbeta, uses=("19", "68"))
 def equation_71(rng):
     return curved(rng, eq.eq_71_dbeta, lambda c, r, q: c.d(c.v[r], ("v", r - 1), ("w", q)), pairs)
@@ -101,10 +80,6 @@ def equation_72(rng):
 
 @equation(PAPER, "73",
           statement="How eta changes, by the product rule on alpha and gamma.",
-          formula=r"""\frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} = \frac{\partial
-                      \alpha_m^{(n,k),j}}{\partial w_t^{(q),s}} \gamma_l^{(k),m}
-                      + \alpha_m^{(n,k),j} \frac{\partial \gamma_l^{(k),m}}{\partial
-                      w_t^{(q),s}}""",
           kind="identity", verdict="holds", implements=eq.eq_73_deta, uses=("23",))
 def equation_73(rng):
     return curved(rng, eq.eq_73_deta, deta, from_the_top)
@@ -158,12 +133,6 @@ def as_printed(rng, rule, right, extra):
 @equation(PAPER, "76",
           statement="Second derivatives of the last layer's outputs, by the product rule on eta "
                     "and v.",
-          formula=r"""\frac{\partial^2 v^{(n),j}}{\partial w_i^{(k),l} \partial w_t^{(q),s}}
-                      = \begin{cases} \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}}
-                      v^{(k-1),i} & q \geq k \\
-                      \frac{\partial \eta_l^{(n,k),j}}{\partial w_t^{(q),s}} v^{(k-1),i}
-                      + \eta_l^{(n,k),j} \frac{\partial v^{(k-1),i}}{\partial w_t^{(q),s}} & q
-                      < k \end{cases}""",
           kind="identity", verdict="holds", implements=eq.eq_76_d2v, uses=("24",))
 def equation_76(rng):
     return second_derivatives(rng, eq.eq_76_d2v)
@@ -212,10 +181,6 @@ def blocks_of(rng, rule, places):
 
 @equation(PAPER, "78",
           statement="The block of the output weights, as (34).",
-          formula=r"""\frac{\partial^2 F}{\partial u_j^i \partial u_t^s} = \frac{\partial^2
-                      F}{\partial p^k \partial p^l} \frac{\partial p^k}{\partial u_j^i}
-                      \frac{\partial p^l}{\partial u_t^s} = \frac{\partial^2 F}{\partial p^i
-                      \partial p^s} v^{(n),j} v^{(n),t}""",
           condition=ONE_SAMPLE,
           kind="identity", verdict="conditional", implements=eq_3_uu, uses=("25",))
 def equation_78(rng):

@@ -65,10 +65,6 @@ class Variables(dict):
                 for jet in np.ravel(jets)]
         return np.reshape(rows, np.shape(jets) + sum(map(self.shapes.get, names), ()))
 
-    def part(self, rows, *names):
-        """Of rows of derivatives in all variables those in the variables of these names."""
-        return rows[(slice(None), *map(self.where.get, names))]
-
 
 def values(jets):
     """The numbers themselves."""

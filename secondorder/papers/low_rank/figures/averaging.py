@@ -3,10 +3,8 @@
 import numpy as np
 
 from secondorder import exact
-from secondorder.studies import (Run, finished, headline, legend_below, legend_under,
-                                 readings, study)
+from secondorder.studies import Run, finished, headline, legend_under, marks, readings
 
-from .. import PAPER
 from ..eq_37_43_step_length import eq_38_39, step_length
 from ..eq_43_table_2_rates import eq_38_39_of_samples
 from ..layers import fcnn
@@ -73,22 +71,17 @@ def variation(values):
     return float(np.std(values) / np.abs(np.mean(values)))
 
 
-@study(PAPER, "claim-averaging",
-       shows="Three ways to a rate for a batch: how noisy they are, and how training goes by them",
-       claims={"a-step": "the mean of the samples' own steps, E[α g], is noisier than the step of "
-                         "the batch-mean model",
-               "a-rate": "the samples' mean rate, E[α] E[g], is noisier than the batch-mean model",
-               "b-leave": "by the batch-mean model the plateau is left first",
-               "b-end": "by the batch-mean model the end is lowest, without a plateau"},
-       full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5},
-       seconds=(600, 6), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + ". It was run corrected. Noise is the variation over 60 "
-       "batches, as a geometric mean over four points of training; of a step it is taken along the "
-       "mean step")
+@plateau.on_plateau(
+    "claim-averaging", ". It was run corrected. Noise is the variation over 60 batches, as a "
+    "geometric mean over four points of training; of a step it is taken along the mean step",
+    shows="Three ways to a rate for a batch: how noisy they are, and how training goes by them",
+    claims={"a-step": "the mean of the samples' own steps, E[α g], is noisier than the step of the "
+                      "batch-mean model",
+            "a-rate": "the samples' mean rate, E[α] E[g], is noisier than the batch-mean model",
+            "b-leave": "by the batch-mean model the plateau is left first",
+            "b-end": "by the batch-mean model the end is lowest, without a plateau"},
+    full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5}, seconds=(600, 6))
 class Averaging:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("data", "layers", "width", "iterations",
                                                    "batches")}
@@ -123,22 +116,19 @@ class Averaging:
     def draw(self, results, figure, settings):
         left, *right = figure.subplots(1, 3)
         for k, (name, label) in enumerate((OTHERS | {"direction": "batch mean"}).items()):
-            told = [(place + 0.2 * k, one[name]["projected"])
-                    for place, (half, after) in enumerate(POINTS.values())
-                    for one in finished(results.of(half_width=half, after=after)) if name in one]
-            left.plot(*zip(*told), "os^"[k], color=f"C{k}", label=label)
-        legend_under(left, fontsize=7)
+            marks(left, [(place + 0.2 * k, one[name]["projected"])
+                         for place, (half, after) in enumerate(POINTS.values())
+                         for one in finished(results.of(half_width=half, after=after))], k,
+                  label=label)
+        legend_under(left)
         left.set_xticks(range(len(POINTS)), POINTS)
         left.set(yscale="log", xlabel="point of the training",
                  ylabel="variation of the step along its mean, over batches")
-        for panel, half in zip(right, (0.1, 0.2)):
-            kinds = [(label, {"options": {"averaging": name}}) for name, label in OTHERS.items()]
-            for k, (label, wanted) in enumerate([*kinds, ("batch mean", {"curvature": "exact"})]):
-                plateau.draw_losses(panel, results.of(half_width=half, **wanted), f"C{k}",
-                                    ("-", "--", "-.")[k], label)
-            panel.set(xlabel="iteration", title=f"weights within ±{half:g}")
-        right[0].set_ylabel(plateau.LOSS)
-        legend_below(figure, right[0])
+        lines = [(label, {"options": {"averaging": name}}, f"C{k}", ("-", "--")[k])
+                 for k, (name, label) in enumerate(OTHERS.items())]
+        plateau.draw_losses(figure, right, results,
+                            [*lines, ("batch mean", {"curvature": "exact"}, "C2", "-.")],
+                            plateau.HALVES)
         headline(figure, f"Three ways to a batch: {plateau.title_of(settings)}, sigma 100",
                  settings)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, exactly, images, legend_below, study, undecided
+from secondorder.studies import Run, exactly, images, legend_below, marks, study
 
 from .. import PAPER
 from ..whole_hessian import SampleHessian, hessian
@@ -58,27 +58,24 @@ class BatchRank:
 
     def judge(self, results, settings):
         seeds = len(settings["seeds"])
-        if seeds < 3:
-            return dict.fromkeys(("sample", "batch"),
-                                 undecided("it takes three seeds at least", seeds))
         grown = np.array([[share(one) for one in results.of(samples=samples)]
                           for samples in settings["batches"]])
         large = [share(one) for one in results.of(data=settings["data"])]
         largest, rise = max([*grown[0], *large]), np.diff(grown, axis=0).min()
         return {"sample": exactly(largest < 0.1, largest, "largest rank / weights",
-                                  f"in the paper's network {max(large):.2g}", seeds),
+                                  f"in the paper's network {max(large):.2g}", seeds, least=3),
                 "batch": exactly(rise > 0, rise, "least rise of rank / weights",
                                  f"{np.mean(grown[-1]):.2f} at {settings['batches'][-1]} samples",
-                                 seeds)}
+                                 seeds, least=3)}
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
         points = [(samples, share(one)) for samples in settings["batches"]
                   for one in results.of(samples=samples)]
-        axes.semilogx(*zip(*points), "o", base=2, label=f"{list(settings['sizes'])}, a mark a seed")
-        large = [share(one) for one in results.of(data=settings["data"])]
-        axes.plot([1] * len(large), large, "s", color="C3", markersize=9, markerfacecolor="none",
-                  label="the paper's network, one sample")
+        marks(axes, points, 0, label=f"{list(settings['sizes'])}, a mark a seed")
+        marks(axes, [(1, share(one)) for one in results.of(data=settings["data"])], 1,
+              label="the paper's network, one sample", markersize=9, markerfacecolor="none")
+        axes.set_xscale("log", base=2)
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="samples of the batch", ylabel="rank of the Hessian / number of weights "
                  "(line: 0.1)")

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Run, exactly, legend_under, readings, repeated, study,
-                                 undecided)
+from secondorder.studies import (Run, bars, exactly, in_turns, legend_under, marks, readings,
+                                 repeated, study, undecided)
 
 from .. import PAPER
 from ..eq_37_43_step_length import eq_38_39
@@ -35,6 +35,7 @@ def by_every_eta(evaluation, g):
     return (h + np.vdot(p_dot, f_pp @ p_dot)) / evaluation.samples
 
 
+LABELS = {"eta": "every eta formed", "tangent": "one tangent"}
 ROUTES = {"eta": by_every_eta, "tangent": lambda evaluation, g: eq_38_39(evaluation, g)[1]}
 
 
@@ -63,9 +64,8 @@ def multiplications(route, layers, width):
 
 
 def slope(results, route, number, by, **fixed):
-    """Least-squares slope of log number over log of depth or width, and the points."""
-    points = sorted((one[by], results.of(**one)[0][number])
-                    for one in results.arguments(route=route, **fixed))
+    """Least-squares slope of log number over log of depth or width; None of one size."""
+    points = sorted(results.points(by, lambda run: run[number], route=route, **fixed))
     return float(np.polyfit(*np.log(np.array(points)).T, 1)[0]) if len(points) > 1 else None
 
 
@@ -110,22 +110,18 @@ class DepthCost:
     def draw(self, results, figure, settings):
         for panel, by, fixed in zip(figure.subplots(1, 2, sharey=True), ("layers", "width"),
                                     ({"width": 32}, {"layers": 8})):
-            for k, route in enumerate(ROUTES):
-                sizes = sorted({one[by] for one in results.arguments(route=route, **fixed)})
-                points = [(size, 1e3 * np.median([one["seconds"] for one in results.of(
-                    route=route, **fixed | {by: size})])) for size in sizes]
+            for k, (route, label) in enumerate(LABELS.items()):
+                points = results.points(by, lambda run: 1e3 * run["seconds"], route=route, **fixed)
                 order = slope(results, route, "seconds", by, **fixed)
-                label = "every eta formed" if route == "eta" else "one tangent"
-                panel.loglog(*zip(*points), ("o-", "s--")[k],
-                             label=f"{label}: slope {order:.2f}")
-            ticks = sorted({one[by] for one in results.arguments(**fixed)})
+                marks(panel, points, k, label=f"{label}: slope {order:.2f}")
+            ticks = sorted({size for size, _ in points})
+            panel.set(xlabel=by, xscale="log", yscale="log")
             panel.set_xticks(ticks, map(str, ticks))
             panel.minorticks_off()
-            panel.set(xlabel=by)
             legend_under(panel)
         figure.axes[0].set_ylabel("CPU time, ms")
         figure.suptitle("Directional curvature of ReLU networks, batch of 32: over depth at width "
-                        "32, over width at depth 8", fontsize=10)
+                        "32, over width at depth 8; a mark a repeat", fontsize=10)
 
 
 WIDTHS = (784, 3072)
@@ -134,23 +130,11 @@ WIDTHS = (784, 3072)
 def step_ratio(seed, inputs, layers, width, rounds):
     """Median of the ratio of CPU seconds, cubic step over step of gradient descent, in turns."""
     rng = np.random.default_rng(seed)
-    x, y = rng.random((32, inputs)).astype("float32"), rng.integers(0, 10, 32)
-    optimizers = []
-    for cubic in (False, True):
-        network = so.mlp([inputs, *[width] * layers, 10], activation="relu", bias=False, init=0.2,
-                         rng=seed, dtype="float32")
-        base = so.SGD(network, so.SoftmaxCrossEntropy(), learning_rate=1e-3)
-        optimizers.append(so.CubicRegularization(base, sigma=100.0) if cubic else base)
-    ratios = []
-    for _ in range(rounds):
-        seconds = []
-        for optimizer in optimizers:
-            optimizer.step(x, y)
-            began = time.process_time()
-            for _ in range(10):
-                optimizer.step(x, y)
-            seconds.append(time.process_time() - began)
-        ratios.append(seconds[1] / seconds[0])
+    batch = rng.random((32, inputs)).astype("float32"), rng.integers(0, 10, 32)
+    alone, base = (so.SGD(so.mlp([inputs, *[width] * layers, 10], activation="relu", bias=False,
+                                 init=0.2, rng=seed, dtype="float32"), so.SoftmaxCrossEntropy(),
+                          learning_rate=1e-3) for _ in range(2))
+    ratios = in_turns(so.CubicRegularization(base, sigma=100.0), alone, batch, rounds, 10)
     return {"ratio": float(np.median(ratios)), "smallest": min(ratios), "largest": max(ratios)}
 
 
@@ -174,17 +158,12 @@ class StepCost:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        for k, inputs in enumerate(WIDTHS):
-            ratio = float(np.median([one["ratio"] for one in results.of(inputs=inputs)]))
-            axes.bar(k, ratio, color=f"C{k}", width=0.5)
-            axes.annotate(f"{ratio:.2f}", (k, ratio), ha="center", va="bottom")
+        bars(axes, {"ratio": [np.median([one["ratio"] for one in results.of(inputs=inputs)])
+                              for inputs in WIDTHS]}, [f"{inputs} inputs" for inputs in WIDTHS])
         axes.axhline(2.2, color="0.3", linewidth=0.8)
-        axes.annotate("limit 2.2", (0.5, 2.2), ha="center", va="bottom")
-        axes.set(xticks=range(len(WIDTHS)), xticklabels=[f"{inputs} inputs" for inputs in WIDTHS],
-                 ylabel="CPU time of a step over gradient descent's",
+        axes.set(ylabel="CPU time of a step over gradient descent's",
                  title="A cubic step beside one of gradient descent (random data, batch 32, "
-                 "float32)")
-        axes.set_ylim(0, 1.1 * max(2.2, axes.dataLim.ymax))
+                 "float32; line: the limit)")
 
 
 #: What is measured -> route, samples, and the most gradients that it may hold.
@@ -244,14 +223,11 @@ class Storage:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        for place, (route, samples, limit) in enumerate(CASES.values()):
-            (one,) = results.of(route=route, samples=samples)
-            ratio = one["curvature"] / one["gradient"]
-            axes.plot(place, ratio, "o^s"[place], color=f"C{place}")
-            axes.annotate(f"{ratio:.2f}", (place + 0.06, ratio), va="center")
-            axes.plot((place - 0.3, place + 0.3), (limit, limit), color="0.2")
-        axes.set_xticks(range(3), ["every eta,\n1 sample", "every eta,\n32 samples",
-                                   "one tangent,\n32 samples"])
-        axes.set(yscale="log", ylabel=f"{MEASURE} (line: the limit)")
+        cases = [results.of(route=route, samples=samples)[0]
+                 for route, samples, _ in CASES.values()]
+        bars(axes, {"measured": [one["curvature"] / one["gradient"] for one in cases]},
+             ["every eta,\n1 sample", "every eta,\n32 samples", "one tangent,\n32 samples"])
+        axes.plot(axes.get_xticks(), [limit for _, _, limit in CASES.values()], "k_", markersize=80)
+        axes.set_ylabel(f"{MEASURE} (line: the limit)")
         figure.suptitle(f"Memory of a directional curvature: {settings['inputs']}-"
                         f"{settings['layers']}x{settings['width']}-10, float32", fontsize=10)

@@ -2,55 +2,45 @@
 
 import numpy as np
 
-from secondorder.studies import counted, headline, legend_below, smoothed, study
+from secondorder.studies import counted, headline, smoothed
 
-from .. import PAPER
 from . import plateau
 
 ENDS = "final loss over that without cubic steps"
+JUMP = "rate before over after"
 
 
-@study(PAPER, "figure-1",
-       shows="No plateau (weights within 0.2): gradient descent at rates 0.01 and 0.02, and cubic "
-             "steps with sigma 100",
-       claims={f"{letter}-{rate:g}": text.format(rate=rate) for letter, text in (
-           ("a", "cubic steps bring no benefit: their final loss is not below 1/1.5 of gradient "
-            "descent's at {rate:g}"),
-           ("b", "cubic steps do no harm: their final loss is not above 1.5 times gradient "
-            "descent's at {rate:g}")
-       ) for rate in (0.01, 0.02)} | {"c": "the step's rate is about 0.05 (0.025 to 0.1) from "
-                                      "iteration 100 on"},
-       full=plateau.TEN, quick=plateau.QUICK, seconds=(400, 4), needs=("mnist",),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + "; the caption says rate 0.01, the text 0.02: both are judged")
+@plateau.on_plateau(
+    "figure-1", "; the caption says rate 0.01, the text 0.02: both are judged",
+    shows="No plateau (weights within 0.2): gradient descent at rates 0.01 and 0.02, and cubic "
+          "steps with sigma 100",
+    claims={f"{letter}-{rate:g}": text.format(rate=rate) for letter, text in (
+        ("a", "cubic steps bring no benefit: their final loss is not below 1/1.5 of gradient "
+         "descent's at {rate:g}"),
+        ("b", "cubic steps do no harm: their final loss is not above 1.5 times gradient descent's "
+         "at {rate:g}")
+    ) for rate in (0.01, 0.02)} | {"c": "the step's rate is about 0.05 (0.025 to 0.1) from "
+                                   "iteration 100 on"},
+    full=plateau.TEN, seconds=(400, 4))
 class Figure1:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         slow = plateau.compared(settings, "sgd", 100, 0.2, ("none",), rate=0.01)
         return plateau.compared(settings, "sgd", 100, 0.2) + slow
 
     def judge(self, results, settings):
-        def ends(form, rate, **limits):
-            alone = results.by_seed(curvature="none", rate=rate)
-            return plateau.within(plateau.ratios(results.by_seed(curvature=form), alone,
-                                                 plateau.end), ENDS, **limits)
-
-        told = {f"{letter}-{rate:g}": plateau.both_forms(lambda form: ends(form, rate, **limits))
-                for letter, limits in (("a", {"low": 1 / 1.5}), ("b", {"high": 1.5}))
-                for rate in (0.01, 0.02)}
-        return told | {"c": plateau.both_forms(lambda form: plateau.within(
-            [plateau.later_rate(one, 100) for one in results.of(curvature=form)], "later rate",
-            0.025, 0.1))}
+        alone = {rate: results.by_seed(curvature="none", rate=rate) for rate in (0.01, 0.02)}
+        told = {f"{letter}-{rate:g}": plateau.cubic_within(
+            results, plateau.end, ENDS, low, high, alone[rate])
+            for letter, low, high in (("a", 1 / 1.5, np.inf), ("b", 0, 1.5)) for rate in alone}
+        return told | {"c": plateau.cubic_within(
+            results, lambda one: plateau.later_rate(one, 100), "later rate", 0.025, 0.1)}
 
     def draw(self, results, figure, settings):
-        lines = [(f"gradient descent, rate {rate:g}", {"curvature": "none", "rate": rate},
-                  colour, "-.") for rate, colour in ((0.01, "C2"), (0.02, "C0"))]
-        lines += [(label, {"curvature": form}, colour, style)
-                  for form, (label, colour, style) in plateau.LINES.items() if form != "none"]
+        lines = [(f"gradient descent, rate {rate:g}", {"curvature": "none", "rate": rate}, colour,
+                  "-.") for rate, colour in ((0.01, "C2"), (0.02, "C0"))]
         plateau.draw_errors_and_rates(
             results, figure, f"No plateau: {plateau.title_of(settings)}, weights within ±0.2",
-            lines)
+            [*lines, *plateau.LINES[1:]])
 
 
 FALL = "the rate falls tenfold within 200 iterations around leaving"
@@ -58,35 +48,25 @@ FALL = "the rate falls tenfold within 200 iterations around leaving"
 
 def falls(results):
     """The claim `FALL`, by both forms."""
-    return plateau.both_forms(lambda form: plateau.within(
-        [plateau.fall(one) for one in results.of(curvature=form)], "fall of the rate", 10))
+    return plateau.cubic_within(results, plateau.fall, "fall of the rate", 10)
 
 
-@study(PAPER, "figure-2",
-       shows="A plateau (weights within 0.1): gradient descent at 0.02 and cubic steps with sigma "
-             "100",
-       claims={"a": "cubic steps leave the plateau, and have it behind them, before gradient "
-                    "descent",
-               "b": "the rate on the plateau is about 100 times (30 to 300) the later one",
-               "c": FALL, "d": "the later rate is about 0.05 (0.025 to 0.1)"},
-       full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 4), needs=("mnist",),
-       smaller=plateau.SMALLER, deviation=plateau.DEVIATION)
+@plateau.on_plateau(
+    "figure-2",
+    shows="A plateau (weights within 0.1): gradient descent at 0.02 and cubic steps with sigma 100",
+    claims={"a": "cubic steps leave the plateau, and have it behind them, before gradient descent",
+            "b": "the rate on the plateau is about 100 times (30 to 300) the later one",
+            "c": FALL, "d": "the later rate is about 0.05 (0.025 to 0.1)"},
+    seconds=(400, 4))
 class Figure2:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", 100, 0.1)
 
     def judge(self, results, settings):
-        def rate(number, measure, low, high):
-            return plateau.both_forms(lambda form: plateau.within(
-                [number(one) for one in results.of(curvature=form)], measure, low, high))
-
-        return {"a": plateau.both_forms(lambda form: plateau.leaves_first(
-                    results, form, (plateau.LEAVE, plateau.EXIT))),
-                "b": rate(plateau.jump, "rate before over after", 30, 300),
+        return {"a": plateau.leaves_first(results, (plateau.LEAVE, plateau.EXIT)),
+                "b": plateau.cubic_within(results, plateau.jump, JUMP, 30, 300),
                 "c": falls(results),
-                "d": rate(plateau.later_rate, "later rate", 0.025, 0.1)}
+                "d": plateau.cubic_within(results, plateau.later_rate, "later rate", 0.025, 0.1)}
 
     def draw(self, results, figure, settings):
         plateau.draw_errors_and_rates(
@@ -94,26 +74,22 @@ class Figure2:
             "weights within ±0.1")
 
 
-@study(PAPER, "figure-3",
-       shows="The plateau on CIFAR-10: gradient descent at 0.01 and cubic steps with sigma 1000",
-       claims={"a": "cubic steps leave the plateau before gradient descent",
-               "b": "the rate on the plateau is at least 10 times the later one", "c": FALL},
-       full=plateau.FULL | {"data": "cifar-10"}, quick=plateau.QUICK, seconds=(450, 3),
-       needs=("cifar-10",), smaller="10,000 images of CIFAR-10, 2000 iterations",
-       deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial "
-       "weights is not stated: 0.1, as on MNIST's plateau")
+@plateau.on_plateau(
+    "figure-3",
+    shows="The plateau on CIFAR-10: gradient descent at 0.01 and cubic steps with sigma 1000",
+    claims={"a": "cubic steps leave the plateau before gradient descent",
+            "b": "the rate on the plateau is at least 10 times the later one", "c": FALL},
+    full=plateau.FULL | {"data": "cifar-10"}, seconds=(450, 3), needs=("cifar-10",),
+    smaller="10,000 images of CIFAR-10, 2000 iterations",
+    deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial weights "
+    "is not stated: 0.1, as on MNIST's plateau")
 class Figure3:
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", 1000, 0.1, rate=0.01)
 
     def judge(self, results, settings):
-        return {"a": plateau.both_forms(lambda form: plateau.leaves_first(results, form)),
-                "b": plateau.both_forms(lambda form: plateau.within(
-                    [plateau.jump(one) for one in results.of(curvature=form)],
-                    "rate before over after", 10)),
-                "c": falls(results)}
+        return {"a": plateau.leaves_first(results),
+                "b": plateau.cubic_within(results, plateau.jump, JUMP, 10), "c": falls(results)}
 
     def draw(self, results, figure, settings):
         plateau.draw_errors_and_rates(
@@ -131,34 +107,30 @@ def claims(base):
 class OtherBase:
     """Figures 4 and 5: a base with sigma 1000, beside the runs of Figure 2."""
 
-    packed = staticmethod(plateau.packed)
-
     def runs(self, settings, results):
         return (plateau.compared(settings, self.base, 1000, 0.1)
                 + plateau.compared(settings, "sgd", 100, 0.1, ("exact", "printed")))
 
     def judge(self, results, settings):
-        return {"a": plateau.both_forms(
-                    lambda form: plateau.leaves_first(results, form, base=self.base)),
-                "b": plateau.both_forms(lambda form: self.larger(results, form)),
-                "c": plateau.both_forms(lambda form: self.smaller_than_descent(results, form))}
+        def rises(form, base):
+            """Seed -> the rate on the plateau over the base's own, and over the later one."""
+            runs = results.by_seed(base=base, curvature=form)
+            return {seed: (plateau.start_rate(one) / plateau.RATES[base], plateau.jump(one))
+                    for seed, one in runs.items()}
 
-    def rise(self, one, base=None):
-        """The rate on the plateau over the base's own."""
-        return plateau.start_rate(one) / plateau.RATES[base or self.base]
+        def larger(form):
+            told = rises(form, self.base).values()
+            return counted([rise > 1 and jump > 3 for rise, jump in told],
+                           [jump for _, jump in told], JUMP)
 
-    def larger(self, results, form):
-        cubic = results.of(base=self.base, curvature=form)
-        return counted([self.rise(one) > 1 and plateau.jump(one) > 3 for one in cubic],
-                       [plateau.jump(one) for one in cubic], "rate before over after")
+        def smaller_than_descent(form):
+            told, descent = rises(form, self.base), rises(form, "sgd")
+            return counted([rise < descent[seed][0] and jump < descent[seed][1]
+                            for seed, (rise, jump) in told.items()],
+                           [rise for rise, _ in told.values()], "rate over the base's")
 
-    def smaller_than_descent(self, results, form):
-        descent = results.by_seed(base="sgd", curvature=form)
-        cubic = results.by_seed(base=self.base, curvature=form)
-        return counted([self.rise(one) < self.rise(descent[seed], "sgd")
-                        and plateau.jump(one) < plateau.jump(descent[seed])
-                        for seed, one in cubic.items()],
-                       [self.rise(one) for one in cubic.values()], "rate over the base's")
+        return {"a": plateau.leaves_first(results, base=self.base),
+                "b": plateau.both_forms(larger), "c": plateau.both_forms(smaller_than_descent)}
 
     def draw(self, results, figure, settings):
         plateau.draw_errors_and_rates(
@@ -166,10 +138,9 @@ class OtherBase:
             f"{plateau.title_of(settings)}, weights within ±0.1", base=self.base)
 
 
-@study(PAPER, "figure-4",
-       shows="The plateau with Adagrad at 0.1, alone and with cubic steps, sigma 1000",
-       claims=claims("Adagrad"), full=plateau.FULL, quick=plateau.QUICK, seconds=(400, 3),
-       needs=("mnist",), smaller=plateau.SMALLER, deviation=plateau.DEVIATION)
+@plateau.on_plateau(
+    "figure-4", shows="The plateau with Adagrad at 0.1, alone and with cubic steps, sigma 1000",
+    claims=claims("Adagrad"), seconds=(400, 3))
 class Figure4(OtherBase):
     base = "adagrad"
 
@@ -187,20 +158,20 @@ def second_rise(result):
     return bool(falls and rise >= 2), rise
 
 
-@study(PAPER, "figure-5",
-       shows="The plateau with Adadelta at 1, alone and with cubic steps, sigma 1000",
-       claims=claims("Adadelta") | {"d": "the rate drops at least fivefold up to leaving and then "
-                                    "rises again twofold"},
-       full=plateau.TEN, quick=plateau.QUICK, seconds=(800, 3), needs=("mnist",),
-       smaller=plateau.SMALLER, deviation=plateau.DEVIATION)
+def kept(result, arguments):
+    """What verdicts and figure need, and three digits of the rates."""
+    record = plateau.packed(result, arguments)
+    return record | {"rate": [plateau.rounded(rate, 3) for rate in record["rate"]]}
+
+
+@plateau.on_plateau(
+    "figure-5", keep=kept,
+    shows="The plateau with Adadelta at 1, alone and with cubic steps, sigma 1000",
+    claims=claims("Adadelta") | {"d": "the rate drops at least fivefold up to leaving and then "
+                                 "rises again twofold"},
+    full=plateau.TEN, seconds=(800, 3))
 class Figure5(OtherBase):
     base = "adadelta"
-
-    @staticmethod
-    def packed(result, arguments):
-        """What verdicts and figure need, and three digits of the rates."""
-        record = plateau.packed(result, arguments)
-        return record | {"rate": plateau.three_digits(record["rate"])}
 
     def judge(self, results, settings):
         def rises_again(form):
@@ -211,37 +182,28 @@ class Figure5(OtherBase):
         return super().judge(results, settings) | {"d": plateau.both_forms(rises_again)}
 
 
-@study(PAPER, "claim-no-harm",
-       shows="No plateau (weights within 0.2): Adagrad and Adadelta, alone and with cubic steps, "
-             "sigma 1000",
-       claims={base: f"with cubic steps {base.capitalize()} ends within a factor 1.5 of itself "
-               "alone" for base in ("adagrad", "adadelta")},
-       full=plateau.TEN, quick=plateau.QUICK, seconds=(700, 6), needs=("mnist",),
-       smaller=plateau.SMALLER, deviation=plateau.DEVIATION)
+@plateau.on_plateau(
+    "claim-no-harm", keep=plateau.losses,
+    shows="No plateau (weights within 0.2): Adagrad and Adadelta, alone and with cubic steps, "
+          "sigma 1000",
+    claims={base: f"with cubic steps {base.capitalize()} ends within a factor 1.5 of itself alone"
+            for base in ("adagrad", "adadelta")},
+    full=plateau.TEN, seconds=(700, 6))
 class NoHarm:
-    packed = staticmethod(plateau.losses)
-
     def runs(self, settings, results):
         return [run for base in ("adagrad", "adadelta")
                 for run in plateau.compared(settings, base, 1000, 0.2)]
 
     def judge(self, results, settings):
-        def ends(base, form):
-            alone = results.by_seed(base=base, curvature="none")
-            cubic = results.by_seed(base=base, curvature=form)
-            return plateau.within(plateau.ratios(cubic, alone, plateau.end), ENDS, 1 / 1.5, 1.5)
-
-        return {base: plateau.both_forms(lambda form: ends(base, form))
-                for base in ("adagrad", "adadelta")}
+        return {base: plateau.cubic_within(
+            results, plateau.end, ENDS, 1 / 1.5, 1.5,
+            results.by_seed(base=base, curvature="none"), base=base)
+            for base in ("adagrad", "adadelta")}
 
     def draw(self, results, figure, settings):
-        axes = figure.subplots(1, 2, sharey=True)
-        for panel, base in zip(axes, ("adagrad", "adadelta")):
-            for curvature, (label, colour, style) in plateau.LINES.items():
-                plateau.draw_losses(panel, results.of(base=base, curvature=curvature), colour,
-                                    style, label)
-            panel.set(title=base.capitalize(), xlabel="iteration", yscale="log")
-        axes[0].set_ylabel(plateau.LOSS)
-        legend_below(figure, axes[0])
+        panels = figure.subplots(1, 2, sharey=True)
+        plateau.draw_losses(figure, panels, results, plateau.LINES,
+                            {base.capitalize(): {"base": base} for base in ("adagrad", "adadelta")})
+        panels[0].set_yscale("log")
         headline(figure, f"Well-chosen bases: {plateau.title_of(settings)}, weights within ±0.2",
                  settings)

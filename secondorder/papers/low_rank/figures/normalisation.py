@@ -10,9 +10,8 @@ import numpy as np
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay, Wrapper
 from secondorder.optimizers.norms import norm
-from secondorder.studies import chosen, finished, headline, legend_under, study, undecided
+from secondorder.studies import chosen, finished, headline, legend_under, marks, undecided
 
-from .. import PAPER
 from ..eq_37_43_step_length import step_length
 from . import plateau
 
@@ -86,23 +85,20 @@ def best(results, settings, method):
     return chosen(results, candidates, left, settings["choosing"])
 
 
-@study(PAPER, "claim-normalisation",
-       shows="A plateau (weights within 0.1): cubic steps beside steps without a second derivative",
-       claims={"h-0": "without curvature (h = 0) cubic steps leave the plateau as fast (1.1 times "
-                      "the iterations), sigma 100 in both",
-               "h-0-best": "where each has its best sigma, cubic steps leave as fast without "
-                           "curvature",
-               "normalised": "steps of one length along the gradient leave as fast, at the best "
-                             "length"},
-       full=plateau.FULL | {"choosing": (10, 11), "grids": GRIDS},
-       quick=plateau.QUICK | {"choosing": (10,), "grids": {
-           method: grid[1:3] for method, grid in GRIDS.items()}},
-       seconds=(900, 8), needs=("mnist",), ours=("h-0", "h-0-best", "normalised"),
-       smaller=plateau.SMALLER,
-       deviation=plateau.DEVIATION + "; settings are chosen on seeds 10 and 11")
+@plateau.on_plateau(
+    "claim-normalisation", "; settings are chosen on seeds 10 and 11", plateau.losses,
+    shows="A plateau (weights within 0.1): cubic steps beside steps without a second derivative",
+    claims={"h-0": "without curvature (h = 0) cubic steps leave the plateau as fast (1.1 times the "
+                   "iterations), sigma 100 in both",
+            "h-0-best": "where each has its best sigma, cubic steps leave as fast without "
+                        "curvature",
+            "normalised": "steps of one length along the gradient leave as fast, at the best "
+                          "length"},
+    full=plateau.FULL | {"choosing": (10, 11), "grids": GRIDS},
+    quick=plateau.QUICK | {"choosing": (10,), "grids": {
+        method: grid[1:3] for method, grid in GRIDS.items()}},
+    seconds=(900, 8), ours=("h-0", "h-0-best", "normalised"))
 class Normalisation:
-    packed = staticmethod(plateau.losses)
-
     def runs(self, settings, results):
         runs = plateau.compared(settings, "sgd", 100, 0.1, ("exact", "printed"))
         runs += [one(settings, seed, "none", 100.0) for seed in settings["seeds"]]
@@ -144,18 +140,16 @@ class Normalisation:
                 middle = np.median([run["loss"] for run in runs], axis=0)
                 losses.plot(plateau.EVERY * np.arange(len(middle)), middle, color=f"C{k}",
                             linestyle=style, label=f"{name}: {said(winner)}")
-            points = [(one["amount"], plateau.leave(run)) for one, run in zip(
-                results.arguments(method=method), results.of(method=method))
-                if one["seed"] in settings["choosing"] and method != "normalised"]
-            if points:
-                sweep.plot(*zip(*points), "os^"[k], color=f"C{k}", alpha=0.6, label=name)
+            if method != "normalised":
+                marks(sweep, [point for seed in settings["choosing"] for point in results.points(
+                    "amount", plateau.leave, method=method, seed=seed)], k, label=name)
         losses.axhline(np.log(10), color="0.7", linewidth=0.8)
         losses.set(xlabel="iteration", ylabel=plateau.LOSS, title="each at its best setting",
                    ylim=(0, 3.5))  # bold ones leap higher
         sweep.set(xscale="log", yscale="log", xlabel="sigma", ylabel="iterations to leave",
                   title="the two seeds for choosing (2001: never)")
-        legend_under(losses, fontsize=7)
-        legend_under(sweep, fontsize=7)
+        legend_under(losses)
+        legend_under(sweep)
         headline(figure, "With and without a second derivative\n"
                  f"{plateau.title_of(settings)}, weights within ±0.1", settings, "median")
 

@@ -12,7 +12,9 @@ import numpy as np
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
 from secondorder.studies import (Run, counted, diverged, finished, images, legend_below,
-                                 mean_and_range, over_seeds, readings, smoothed)
+                                 mean_and_range, over_seeds, readings, smoothed, study, undecided)
+
+from .. import PAPER
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
 LEAVE, EXIT = 2.25, 2.0  # losses below which the plateau is left, and behind; log 10 = 2.303
@@ -60,20 +62,17 @@ def train_with(seed, data, base, rate, sigma, options, half_width, layers, width
 
     `options` name one of `CHOICES`.
     """
+    rates = next(name for given, name in CHOICES if given == options)
     return recorded(seed, data, half_width, layers, width, iterations, watched,
-                    lambda network: so.CubicRegularization(optimizer_of(
-                        network, base, rate, "none", sigma), sigma, chosen_rates(options)))
+                    lambda network: so.CubicRegularization(
+                        optimizer_of(network, base, rate, "none", sigma), sigma, rates))
 
 
-#: What records of runs call a choice of rates, and its name.
+#: The options that records of runs hold, and the `rates` of
+#: :class:`~secondorder.CubicRegularization` that they stand for.
 CHOICES = [({"averaging": "step"}, "option 1"), ({"averaging": "rate"}, "option 2"),
            ({"rates": "layer", "coupled": True}, "layer"),
            ({"rates": "layer", "coupled": False}, "separate"), ({"rates": "variable"}, "variable")]
-
-
-def chosen_rates(options):
-    """The `rates` of :class:`~secondorder.CubicRegularization` that `options` stand for."""
-    return next(rates for given, rates in CHOICES if given == options)
 
 
 def start_of(seed, data, half_width, layers, width, dtype="float32"):
@@ -123,9 +122,9 @@ def optimizer_of(network, base, rate, curvature, sigma, decay=0.95):
     return so.CubicRegularization(alone, sigma, "single" if curvature == "exact" else curvature)
 
 
-def rounded(value):
-    """Five digits: files stay small, and no claim hangs on more."""
-    return float(f"{value:.5g}")
+def rounded(value, digits=5):
+    """So many digits: files stay small, and no claim hangs on more."""
+    return float(f"{value:.{digits}g}")
 
 
 def run(settings, seed, function=train, **arguments):
@@ -151,6 +150,12 @@ def both_forms(judge):
     return readings({reading: judge(form) for reading, form in FORMS.items()}, because=OPEN)
 
 
+def corrected_only(verdict):
+    """A claim that was run with (39) corrected, and not as printed."""
+    return readings({"corrected": verdict, "as printed": undecided("not run")},
+                    because="only (39) corrected was run")
+
+
 def ratios(ours, theirs, number):
     """A number of each of our runs over that of theirs with the same seed."""
     return [number(one) / number(theirs[seed]) for seed, one in ours.items()]
@@ -161,13 +166,29 @@ def within(values, measure, low=-np.inf, high=np.inf):
     return counted([low <= value <= high for value in values], values, measure)
 
 
-def leaves_first(results, form, thresholds=(LEAVE,), **base):
-    """Whether cubic steps come below all thresholds before the base alone does."""
-    cubic = results.by_seed(curvature=form, **base)
+def cubic_within(results, number, measure, low=-np.inf, high=np.inf, alone=None, **wanted):
+    """The same of a number of the cubic runs, by both forms; where `alone` has the runs of another
+    method by seed, of its ratio to theirs.
+    """
+    def judge(form):
+        runs = results.by_seed(curvature=form, **wanted)
+        values = ratios(runs, alone, number) if alone else list(map(number, runs.values()))
+        return within(values, measure, low, high)
+
+    return both_forms(judge)
+
+
+def leaves_first(results, thresholds=(LEAVE,), **base):
+    """Whether cubic steps come below all thresholds before the base alone does, by both forms."""
     alone = results.by_seed(curvature="none", **base)
-    met = [all(first_below(one, loss) < first_below(alone[seed], loss) for loss in thresholds)
-           for seed, one in cubic.items()]
-    return counted(met, [leave(one) for one in cubic.values()], "iterations to leave")
+
+    def judge(form):
+        cubic = results.by_seed(curvature=form, **base)
+        met = [all(first_below(one, loss) < first_below(alone[seed], loss) for loss in thresholds)
+               for seed, one in cubic.items()]
+        return counted(met, [leave(one) for one in cubic.values()], "iterations to leave")
+
+    return both_forms(judge)
 
 
 # -- what is read off a run ------------------------------------------------------------------------
@@ -224,32 +245,45 @@ def packed(result, arguments):
             if name not in ("slope", "curvature", "norm") and (first or name != "batch_loss")}
 
 
-def three_digits(rates):
-    """Rates as they are packed where there are many runs."""
-    return [float(f"{rate:.3g}") for rate in rates]
-
-
 def losses(result, arguments):
     """A record for figures and verdicts that look at losses alone."""
     return {name: result[name] for name in ("loss", "diverged") if name in result}
 
 
+# -- a study of this network -----------------------------------------------------------------------
+
+
+def on_plateau(key, beyond="", keep=packed, **about):
+    """:func:`secondorder.studies.study` with what the studies of this network share; `beyond` is
+    added to `DEVIATION`, and `keep` is what is kept of a run (None: all).
+    """
+    shared = {"full": FULL, "quick": QUICK, "needs": ("mnist",), "smaller": SMALLER,
+              "deviation": DEVIATION + beyond}
+
+    def register(implementation):
+        if keep is not None:
+            implementation.packed = staticmethod(keep)
+        return study(PAPER, key, **shared | about)(implementation)
+
+    return register
+
+
 # -- pictures --------------------------------------------------------------------------------------
 
 LOSS = "cross-entropy, mean of the watched samples"
-LINES = {"none": ("base alone", "C0", "-."), "exact": ("cubic, (39) corrected", "C3", "-"),
-         "printed": ("cubic, (39) as printed", "C1", "--")}
+#: Of a figure: label, arguments of the runs, colour, style.
+LINES = [("base alone", {"curvature": "none"}, "C0", "-."),
+         ("cubic, (39) corrected", {"curvature": "exact"}, "C3", "-"),
+         ("cubic, (39) as printed", {"curvature": "printed"}, "C1", "--")]
+#: Panels by the half-width of the initial weights: title -> arguments of the runs.
+HALVES = {f"weights within ±{half:g}": {"half_width": half} for half in (0.1, 0.2)}
 
 
-def draw_errors_and_rates(results, figure, title, lines=None, **wanted):
+def draw_errors_and_rates(results, figure, title, lines=LINES, **wanted):
     """Loss on the watched samples and rates (trailing mean of 100): the one seed, or mean and range
-    of several. Pale behind them: the first seed's, raw as the paper draws them.
-
-    `lines`, (label, arguments of its runs, colour, style), are the base alone and both forms of
-    (39) unless given; `wanted` are arguments of all their runs.
+    of several. Pale behind them: the first seed's, raw as the paper draws them. `wanted` are
+    arguments of all runs.
     """
-    lines = lines or [(label, {"curvature": curvature}, colour, style)
-                      for curvature, (label, colour, style) in LINES.items()]
     left, right = figure.subplots(1, 2)
     seeds = set()
     for label, own, colour, style in lines:
@@ -259,23 +293,29 @@ def draw_errors_and_rates(results, figure, title, lines=None, **wanted):
         seeds |= {one["seed"] for one in results.arguments(**own, **wanted)}
         for panel, raw in ((left, runs[0].get("batch_loss", ())), (right, runs[0]["rate"])):
             panel.plot(raw, color=colour, linewidth=0.4, alpha=0.25)
-        draw_losses(left, runs, colour, style, label)
         mean_and_range(right, [smoothed(run["rate"], MEAN) for run in runs], colour,
                        linestyle=style)
+    draw_losses(figure, [left], results, lines, {"training error (grey line: log 10)": wanted})
     left.axhline(np.log(10), color="0.7", linewidth=0.8)
-    left.set(xlabel="iteration", ylabel=LOSS, title="training error (grey line: log 10)")
     right.set(xlabel="iteration", ylabel="rate, mean of the last 100", yscale="log", title="rate")
-    legend_below(figure, left)
     figure.suptitle(f"{title}\n{over_seeds(seeds)}; pale: one seed, batch by batch", fontsize=10)
 
 
-def draw_losses(panel, runs, colour, style, label):
-    """Losses on the watched samples of the runs that are finite, mean and range."""
-    mean_and_range(panel, [run["loss"] for run in finished(runs)], colour, step=EVERY,
-                   linestyle=style, label=label)
+def draw_losses(figure, panels, results, lines, parts):
+    """Losses on the watched samples, mean and range of the runs that are finite: a panel for each
+    of `parts`, title -> arguments of its runs, and a line for each of `lines`, as in `LINES`.
+    """
+    for panel, (title, wanted) in zip(panels, parts.items()):
+        for label, own, colour, style in lines:
+            runs = finished(results.of(**own, **wanted))
+            mean_and_range(panel, [run["loss"] for run in runs], colour, step=EVERY,
+                           linestyle=style, label=label)
+        panel.set(xlabel="iteration", title=title)
+    panels[0].set_ylabel(LOSS)
+    legend_below(figure, panels[0])
 
 
-def title_of(settings_or_run):
+def title_of(settings):
     """Data and network, as a title says them."""
-    name = images(settings_or_run["data"]).name
-    return (f"{name}; {settings_or_run['layers']} hidden layers of {settings_or_run['width']}")
+    return (f"{images(settings['data']).name}; {settings['layers']} hidden layers of "
+            f"{settings['width']}")

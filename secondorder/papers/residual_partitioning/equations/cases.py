@@ -1,15 +1,15 @@
 """Random small cases for the checks; what they are compared with stands in ``reference``."""
 
+from collections import namedtuple
 from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 
 from .... import exact
-from ....nets import (Activation, ActivationFunction, Chain, Linear, Network, SoftmaxCrossEntropy,
-                      SquaredError)
+from ....nets import Activation, Chain, Linear, Network, SoftmaxCrossEntropy, SquaredError
 from ..section_2_setup import by_parameter, flat, own_inputs
-from ..section_3_residual_partitioning import eq_9_coefficients, theorem_1
+from ..section_3_residual_partitioning import Coefficients, eq_9_coefficients, theorem_1
 from ..section_3_what_is_bounded import bounded_hessian
 from ..section_4_partitioning_variables import eq_10_fractions, theorem_2
 from ..section_7_3_proof_of_theorem_2 import eq_46_fractions_at_outputs
@@ -19,21 +19,6 @@ from . import reference
 CURVED = ("tanh", "softplus", "sigmoid")
 SMOOTH = (*CURVED, "sin")  # sin: slopes below 0
 kept = np.positive  # what becomes of a negative coefficient where its sign is kept
-
-
-class Stretched(ActivationFunction):
-    """s(x) = 3 sin x: slopes of both signs and above one."""
-
-    name = "3 sin"
-
-    def value(self, x):
-        return 3 * np.sin(x)
-
-    def slope(self, x):
-        return 3 * np.cos(x)
-
-    def curvature(self, x):
-        return -3 * np.sin(x)
 
 
 class Steep(SquaredError):
@@ -110,36 +95,20 @@ ROWS = {"one sample": {"samples": 1}, "two samples": {"samples": 2},
         "no bias": {"bias": False}, "no activation": {"activation": "identity"},
         "an activation at the output": {"output": "softplus"},
         "a single layer": {"sizes": (3, 3)}, "one output": {"sizes": (2, 3, 1), "loss": "squared"},
-        "slopes above one": {"activation": Stretched()},
+        "slopes below zero": {"activation": "sin", "scale": 3.0},
         "second derivatives of ten": {"loss": "steep"},
         "large numbers": {"activation": "softplus", "loss": "steep", "size": 3.0}}
 
 
-def rows(rng, leave_out=(), **options):
+def rows(rng, **options):
     """A dict with an evaluation for everything that a fault may hide behind: `ROWS`, each
     :func:`by_chance`, and a dead unit; `options` go before those of a row.
     """
-    drawn = {name: by_chance(rng, **row | options) for name, row in ROWS.items()
-             if name not in leave_out}
-    loss, net = rng.choice(list(LOSSES)), network(rng, "relu")
+    net = network(rng, "relu")
     # its first hidden unit is 0 in the whole batch, and with it its slope
     net.layers[0].bias[0] = -100.0
-    return drawn | {"a dead unit": evaluated(rng, net, loss)}
-
-
-def rows_and_sin(rng):
-    """:func:`rows`, and an activation with slopes of both signs."""
-    return rows(rng) | {"sin": evaluation(rng, "sin", scale=3.0)}
-
-
-def variety_and_rows(rng):
-    """:func:`variety` on three samples, and :func:`rows`."""
-    return variety(rng, samples=3) | rows(rng)
-
-
-def numbers_of_samples(make, rng, **options):
-    """`make(rng, samples=...)` for batches of one, of three and of more than eight."""
-    return {f"{samples} samples": make(rng, samples=samples, **options) for samples in (1, 3, 11)}
+    return {name: by_chance(rng, **row | options) for name, row in ROWS.items()} | {
+        "a dead unit": evaluated(rng, net, rng.choice(list(LOSSES)))}
 
 
 def nested(at):
@@ -214,17 +183,8 @@ def true_hessian(at):
 
 # -- the bound from explicit fractions -------------------------------------------------------------
 
-class Built(NamedTuple):
-    """`theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,)."""
-
-    W_dot: list
-    W_ddot: list
-    Y_dot: list
-    Y_ddot: list
-    partitions: list
-    u: list
-    gradient: np.ndarray
-    curvature: np.ndarray
+#: `theorem_1` at an evaluation, with what went into it; gradient and curvature are (P,).
+Built = namedtuple("Built", (*Coefficients._fields, "partitions", "u", "gradient", "curvature"))
 
 
 def built(at, partitions=None, phi=None, correct=np.abs):
@@ -339,16 +299,12 @@ AFFINE_ROWS = {"four samples": {}, "one sample": {"samples": 1}, "eleven samples
 
 
 def affine_rows(rng, first=False):
-    """A dict with an `AffineCase` for everything that a fault may hide behind; a first layer is
-    trained, as nothing moves otherwise.
+    """A dict with an `AffineCase` for everything that a fault may hide behind: inner layers; or
+    first ones, trained, as nothing moves otherwise; None adds one of these to the others.
     """
-    return {name: affine(rng, first=first, **row) for name, row in AFFINE_ROWS.items()
+    rows = {name: affine(rng, first=bool(first), **row) for name, row in AFFINE_ROWS.items()
             if not (first and name == "fixed")}
-
-
-def affine_and_first(rng):
-    """:func:`affine_rows`, and a first layer."""
-    return affine_rows(rng) | {"first": affine(rng, first=True)}
+    return rows | {"first": affine(rng, first=True)} if first is None else rows
 
 
 def in_proportion(a):

@@ -184,13 +184,6 @@ def weighted(at, built, below):
     return float(np.sum(built.Y_ddot[below] * total_gradients(at)[below] ** 2))
 
 
-def constant(at, below):
-    """The constant of (25): Y_dot sigma'' u^2, over activations among the first `below` layers."""
-    return sum(np.sum(Y_dot * step.layer.function.curvature(step.x) * step.u**2) / at.samples
-               for step, Y_dot in zip(walk(at)[0][:below], at.deltas)
-               if isinstance(step.layer, Activation))
-
-
 class Reading(NamedTuple):
     """How the lines of Algorithm 1 are read; the defaults are the corrected algorithm."""
 
@@ -218,14 +211,35 @@ def start_of(at, u, reading=Reading()):
 
 def algorithm(at, reading=Reading()):
     """W_dot and W_ddot (P,) of Algorithm 1, one index at a time."""
-    steps, _ = walk(at)
-    Y_dot = at.loss_function.gradient(at.outputs, at.y)
-    carried, coefficients = start_of(at, steps[-1].u_out, reading), np.zeros((2, at.network.size))
+    coefficients = np.zeros((2, at.network.size))
+    activations_below(at, coefficients, reading)
+    return tuple(coefficients / at.samples)
+
+
+def activations_below(at, coefficients, reading):
+    """(step, Y_dot above, carried above, carried below) of all activations on the way down; what
+    the parameters get is added to `coefficients` (2, P).
+    """
+    (steps, _), met = walk(at), []
+    carried = start_of(at, steps[-1].u_out, reading)
     if reading.carried == "Y_ddot":
         carried = ratio(carried, steps[-1].u_out)
+    downwards(steps, at.loss_function.gradient(at.outputs, at.y), carried, reading, coefficients,
+              met)
+    return met
+
+
+def downwards(steps, Y_dot, carried, reading, coefficients, met):
+    """The backward lines of Algorithm 1; both ways through a skip connection add up."""
     for step in reversed(steps):
+        if step.inner:
+            around = downwards(step.inner, Y_dot, carried, reading, coefficients, met)
+            Y_dot, carried = Y_dot + around[0], carried + around[1]
+            continue
         if isinstance(step.layer, Activation):
-            Y_dot, carried = through_activation(step, Y_dot, carried, reading)
+            below_dot, below = through_activation(step, Y_dot, carried, reading)
+            met.append((step, Y_dot, carried, below))
+            Y_dot, carried = below_dot, below
             continue
         scaled = carried if reading.carried == "Z" else carried * step.u_out
         g = np.abs(Y_dot) * (reading.cross and step.layer.trainable)
@@ -237,7 +251,7 @@ def algorithm(at, reading=Reading()):
             below_dot[s, m] += Y_dot[s, n] * step.A[n, m]
             below[s, m] += scaled[s, n] * abs(step.A[n, m]) + g[s, n]
         Y_dot, carried = below_dot[:, 1:], below[:, 1:]
-    return tuple(coefficients / at.samples)
+    return Y_dot, carried
 
 
 def through_activation(step, Y_dot, carried, reading):
@@ -258,6 +272,24 @@ def through_activation(step, Y_dot, carried, reading):
     return below_dot, below
 
 
+def sum_of_coefficients(at, reading):
+    """The sum of all W_ddot: Z u at the outputs, and what each activation adds to it."""
+    u, none = total_gradients(at)[-1], np.zeros((2, at.network.size))
+    added = [(below - np.abs(step.layer.function.slope(step.x)) * above) * step.u
+             for step, _, above, below in activations_below(at, none, reading)]
+    return (np.sum(start_of(at, u, reading) * u) + sum(map(np.sum, added))) / at.samples
+
+
+def bounded_hessian(at):
+    """Hessian (P, P) of what is bounded: Gauss-Newton, and every activation's own bend."""
+    J, none = walk(at)[1], np.zeros((2, at.network.size))
+    H = np.einsum("sip,sij,sjq->pq", J, at.loss_function.hessian(at.outputs, at.y), J)
+    for step, Y_dot, _, _ in activations_below(at, none, Reading()):
+        bent = Y_dot * step.layer.function.curvature(step.x)
+        H += np.einsum("smp,sm,smq->pq", step.J, bent, step.J)
+    return H / at.samples
+
+
 # -- the model that is bounded ---------------------------------------------------------------------
 
 class Change(NamedTuple):
@@ -273,7 +305,8 @@ def changes(at, delta, products=False):
     Activations are taken to second order. With ``products=False`` a change of weight times a change
     of activation is left out, as in Eq. (4); with True it is kept.
     """
-    (steps, J), second = walk(at), [np.zeros_like(at.x)]
+    steps, J = walk(at)
+    second = [np.zeros_like(steps[0].x)]
     first = [J @ delta for J in (*(step.J for step in steps), J)]
     for step, moved in zip(steps, first):
         if isinstance(step.layer, Activation):
@@ -314,63 +347,6 @@ def losses(name, p, y):
 def least_eigenvalue(curvature, H):
     """Least eigenvalue of diag(curvature) - H: not negative if the bound holds everywhere."""
     return float(np.linalg.eigvalsh(np.diag(curvature) - H)[0])
-
-
-# -- the bound from explicit fractions, through any layers -----------------------------------------
-
-class DenseBound(NamedTuple):
-    """All of a bound from explicit fractions: u at the outputs, W_ddot (P,), the right side of the
-    sum rule, and the Hessian (P, P) of what is bounded.
-    """
-
-    u: np.ndarray
-    curvature: np.ndarray
-    total: float
-    H: np.ndarray
-
-
-def dense_bound(at, way="abs"):
-    """The `DenseBound` at an evaluation; (46) at a convex loss."""
-    (steps, J), u = walk(at), walk(at)[0][-1].u_out
-    F = at.loss_function.hessian(at.outputs, at.y) / at.samples
-    r = np.sqrt(np.einsum("sii->si", F))
-    Y_ddot = ratio(r**2, ratio(u * r, np.sum(u * r, axis=1, keepdims=True)))
-    H, curvature = np.einsum("sip,sij,sjq->pq", J, F, J), np.zeros(at.network.size)
-    at_outputs = np.sum(Y_ddot * u**2)
-    Y_dot = at.loss_function.gradient(at.outputs, at.y) / at.samples
-    _, _, added = downwards(steps, Y_dot, Y_ddot, way, curvature, H)
-    return DenseBound(u, curvature, float(at_outputs + added), H)
-
-
-def downwards(steps, Y_dot, Y_ddot, way, curvature, H):
-    """Carry both coefficients down with explicit fractions; return both at the input, and what
-    activations add to the sum of Y_ddot u^2.
-
-    What the parameters get is added to `curvature` (P,), what the second derivatives of activations
-    give to `H` (P, P).
-    """
-    added = 0.0
-    for step in reversed(steps):
-        if step.inner:
-            straight = ratio(Y_ddot, ratio(step.u, step.u_out))
-            around = ratio(Y_ddot, ratio(step.inner[-1].u_out, step.u_out))
-            below_dot, below, more = downwards(step.inner, Y_dot, around, way, curvature, H)
-            Y_dot, Y_ddot, added = Y_dot + below_dot, straight + below, added + more
-        elif isinstance(step.layer, Activation):
-            slope = step.layer.function.slope(step.x)
-            bent = Y_dot * step.layer.function.curvature(step.x)
-            H += np.einsum("smp,sm,smq->pq", step.J, bent, step.J)
-            added -= np.sum(Y_ddot * step.u_out**2)
-            Y_dot, Y_ddot = Y_dot * slope, Y_ddot * slope**2 + bent
-            Y_ddot = np.abs(Y_ddot) if way == "abs" else np.maximum(Y_ddot, 0)
-            added += np.sum(Y_ddot * step.u**2)
-        else:  # eps = |x| / u_out and phi = |w| u / u_out for every (s, n, m)
-            x, w, u_out = with_first(1, step.x)[:, None], step.A[:, 1:], step.u_out[:, :, None]
-            eps, phi = ratio(np.abs(x), u_out), ratio(np.abs(w) * step.u[:, None], u_out)
-            own = ratio(Y_ddot[:, :, None] * x**2, eps)
-            curvature[step.where] += np.einsum("snm,nmk->k", own, step.E)
-            Y_dot, Y_ddot = Y_dot @ w, ratio(Y_ddot[:, :, None] * w**2, phi).sum(axis=1)
-    return Y_dot, Y_ddot, added
 
 
 # -- least sums, with no formula of the paper for them ---------------------------------------------

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .... import exact
-from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Property, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Printed, Stated, equation
 from .. import PAPER
 from ..section_3_residual_partitioning import NEGATIVE_CURVATURE
 from ..section_4_partitioning_variables import (eq_10_fractions, eq_11_activation, eq_11_affine,
@@ -34,7 +33,7 @@ def signs_kept(rng):
     at = cases.bent_unit()
     best, _ = theorem_2(at)
     firsts = [best[0]] + [(np.array([[[p, 1 - p]]]), best[0][1])
-                          for p in (0.5, rng.uniform(0.55, 0.9), 0.999)]
+                          for p in (rng.uniform(0.55, 0.9), 0.999)]
     return [float(cases.built(at, [first, *best[1:]], correct=cases.kept).curvature.sum())
             for first in firsts]
 
@@ -52,7 +51,7 @@ def signs_kept(rng):
 def equation_10(rng):
     claims = [Equal("eps and phi against |y| / u and |w| u / u, by loops", a.at_best().p,
                     reference.shares(a.terms), 1e-13, case=name)
-              for name, a in cases.affine_and_first(rng).items()]
+              for name, a in cases.affine_rows(rng, first=None).items()]
     sizes = (2, 2, 2, 3)
     for activation, loss in (("relu", "squared"), ("relu", "softmax"), ("identity", "softmax")):
         at = cases.evaluation(rng, activation, loss, samples=2, sizes=sizes)
@@ -66,16 +65,14 @@ def equation_10(rng):
                    Counterexample(AtMost(
                        "softplus, negative ones corrected: the sum against other fractions' least",
                        *sum_and_least(bent_the_wrong_way(rng), rng, way), 1e-3, case=way))]
-    at_these, at_half, *at_others = signs_kept(rng)
+    at_these, *at_others = signs_kept(rng)
     built = cases.built(at)
     eps, phi = built.partitions[2]
     return [*claims,
             Counterexample(AtMost("one tanh unit, a negative coefficient with its sign: the sum "
                                   "at these fractions against others", at_these, at_others)),
-            Equal("the same: these fractions are halves", at_these, at_half, 1e-12),
             AtMost("the same: the sum at others against these, which give the largest",
                    at_others, at_these),
-            AtMost("the same: a fraction near 0, a sum far below", at_others[1], 100 * at_these),
             Equal("all u against loops", np.hstack(built.u),
                   np.hstack(reference.total_gradients(at)), 1e-13),
             Case(y=at.saved[2].input, u=built.u[2], u_above=built.u[3], eps=eps, phi=phi,
@@ -134,22 +131,12 @@ def sums_over_paths(at):
           implements=(eq_11_affine, eq_11_activation), uses=())
 def equation_11(rng):
     claims = []
-    for name, at in cases.rows_and_sin(rng).items():
+    for name, at in cases.rows(rng).items():
         us = forward_pass(at.network.layers, at.saved)  # None stands for 0
         passes = [np.zeros_like(saved.input) if u is None else u
                   for saved, u in zip(at.saved, us)] + us[-1:]
-        rounded = theorem_2(cases.single_precision(at))[1]
-        for form, sums, tolerance in (("all layers", theorem_2(at)[1], 1e-13),
-                                      ("the forward pass", passes, 1e-13),
-                                      ("float32", rounded, 1e-5)):
+        for form, sums in (("all layers", theorem_2(at)[1]), ("the forward pass", passes)):
             claims.append(Equal("u at all layers against sums over all paths of absolute "
                                 f"products, {form}", np.concatenate(sums, axis=1),
-                                sums_over_paths(at), tolerance, case=name))
-        claims.append(Property("float32: u stays float32",
-                               {u.dtype.name for u in rounded}, {"float32"}))
-    at = cases.evaluation(rng, "relu", positive=True)
-    u = theorem_2(at)[1]
-    return [*claims, Equal("positive weights, inputs and slopes: u of the outputs against row sums "
-                           "of the Jacobian",
-                           u[-1], exact.jacobian(at.network, at.x).sum(axis=2), 1e-13),
-            Case(x=at.x, u_2=u[1], u_L=u[-1])]
+                                sums_over_paths(at), 1e-13, case=name))
+    return [*claims, Case(x=at.x, u_2=sums[1], u_L=sums[-1])]

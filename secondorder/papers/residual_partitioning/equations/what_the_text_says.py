@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from ....exact import finite_differences
-from ....ledger import AtMost, Case, Counterexample, Equal, Property, Stated, equation
+from ....ledger import AtMost, Case, Counterexample, Equal, Stated, equation
 from ....ledger.multiplication_counter import counted
 from ....nets import Linear, Network, SquaredError
 from .. import PAPER, Bound, ResidualPartitioning
@@ -35,7 +35,9 @@ def step_of(at, rate, **options):
 def claim_gradient(rng):
     claims = []
     smooth = cases.variety(rng, cases.SMOOTH, samples=4, scale=3.0)
-    for name, at in (cases.rows(rng, leave_out=("a dead unit",)) | smooth).items():
+    for name, at in (cases.rows(rng) | smooth).items():
+        if name == "a dead unit":
+            continue  # ReLU takes no complex numbers
         value = finite_differences.objective(at.network, at.loss_function, at.x, at.y)
         slope = finite_differences.complex_step(value, at.network.theta)
         drawn = cases.built(at, cases.drawn(at, rng))
@@ -44,10 +46,7 @@ def claim_gradient(rng):
                         slope, 1e-13),
             Equal("gradient of the bound against a complex step", bound_at(at).gradient, slope,
                   1e-13))
-    slopes = np.concatenate([saved.slope.ravel() for saved in at.saved if hasattr(saved, "slope")])
-    return [*claims, Property("sin: slopes of both signs are met",
-                              bool((slopes < 0).any() and (slopes > 0).any())),
-            Case(theta=at.network.theta, W_dot=drawn.gradient, slopes=slopes)]
+    return [*claims, Case(theta=at.network.theta, W_dot=drawn.gradient)]
 
 
 @equation(PAPER, "claim-learning-rate",
@@ -62,31 +61,19 @@ def claim_learning_rate(rng):
     W_dot, W_ddot = reference.algorithm(at, reference.Reading(start="diagonal"))
     step = step_of(at, 1.0)
     a, (s, i, j) = cases.affine(rng), (rng.integers(4), rng.integers(2), rng.integers(4))
-    more, others, below = a.eps.copy(), a.eps.copy(), a.phi.copy()
+    more = a.eps.copy()
     more[s, i, j] *= 1.3
-    # halves all but one, which then goes half way to one
-    others[s, i], below[s, i] = a.eps[s, i] / 2, a.phi[s, i] / 2
-    others[s, i, j] += 0.5
     one = a._replace(y=a.y[:1], Y_dot=a.Y_dot[:1], Y_ddot=a.Y_ddot[:1], eps=a.eps[:1],
                      phi=a.phi[:1])
-    before, held, shared, alone = (
-        1 / case.below().W_ddot
-        for case in (a, a._replace(eps=more), a._replace(eps=others, phi=below), one))
-    rest, row = np.ones(before.shape, dtype=bool), np.arange(before.shape[1]) != j
-    rest[i, j] = False
+    before, after, alone = (1 / case.below().W_ddot for case in (a, a._replace(eps=more), one))
     return [
         Equal("step at learning rate 1 against -W_dot / W_ddot", step, -W_dot / W_ddot, 1e-12),
         Equal("step of the formula against the optimizer's", minimiser(W_dot, W_ddot), step,
               1e-12),
         Equal("one sample: rate against eps / (Y_ddot y^2)", alone,
               a.eps[0] / (one.Y_ddot.T * one.y**2), 1e-12),
-        AtMost("other fractions held: rate before against rate after", before[i, j] * (1 + 1e-9),
-               held[i, j]),
-        Equal("other fractions held: all other rates", before[rest], held[rest], 1e-14),
-        AtMost("sum of fractions kept: rate before against rate after", before[i, j] * (1 + 1e-9),
-               shared[i, j]),
-        AtMost("sum of fractions kept: other rates of the output after against before",
-               shared[i][row], before[i][row]),
+        AtMost("a larger fraction: rate before against rate after", before[i, j] * (1 + 1e-9),
+               after[i, j]),
         Case(eps=a.eps, rates=before)]
 
 
@@ -115,15 +102,11 @@ def claim_decrease(rng):
                    promised))
     one = np.ones((1, 1))
     line = Network([Linear(1, 1, bias=False, init=0.0)]).evaluate(SquaredError(), one, one)
-    step, rates = step_of(line, 3.0) / 3, (0.5, 1.0, 1.5)
     at = cases.one_unit((0.1, 0.1), 1.0, bias=False)
     after = reference.losses("squared", reference.outputs(at, step_of(at, 1.0)), at.y)[0]
     return [*claims,
-            Equal("one weight, where the bound is the model: rates 0.5, 1, 1.5, the model against "
-                  "what is promised", [reference.model(line, rate * step) for rate in rates],
-                  [0.5 - (rate - rate**2 / 2) for rate in rates], 1e-12),
             Counterexample(AtMost("learning rate 3, one weight: the model against its value before",
-                                  reference.model(line, 3 * step), line.loss)),
+                                  reference.model(line, step_of(line, 3.0)), line.loss)),
             Counterexample(AtMost("rate 1, w2 w1 x with small weights: the loss itself against its "
                                   "value before", after, at.loss)),
             Case(W_dot=W_dot, W_ddot=W_ddot)]
@@ -184,13 +167,9 @@ def claim_complexity(rng):
         Equal("products of the bound against 6n - 3", counts["bound"], 6 * depths - 3, 1e-15),
         Equal("products with the terms of cross=True against 7n - 4", counts["cross"],
               7 * depths - 4, 1e-15),
-        Equal("multiply-adds of a gradient against 2 for the first layer and 3 for the others",
-              total["gradient"], 2 * products[0] + 3 * products[1:].sum(), 1e-15),
         Equal("multiply-adds of the bound against 3 for the first layer and 6 for the others",
               total["bound"], 3 * products[0] + 6 * products[1:].sum(), 1e-15),
         AtMost("ratio of products against 2", np.divide(counts["bound"], counts["gradient"]), 2.0),
-        Property("the cost grows in proportion to the samples",
-                 sum(multiply_adds(rng, sizes, 4 * S, bound_at)), 4 * total["bound"]),
         Case(layers=depths, gradient=counts["gradient"], bound=counts["bound"])]
 
 

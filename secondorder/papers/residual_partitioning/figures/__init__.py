@@ -6,4 +6,4 @@ one study, or a few that share what they run.
 
 from . import figures_1_to_3, cost  # noqa: F401
 from . import promised_decrease, saddle, curvature_quality, loose_bound  # noqa: F401
-from . import printed_algorithm, negative_coefficients  # noqa: F401
+from . import algorithm_1  # noqa: F401

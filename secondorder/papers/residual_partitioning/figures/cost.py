@@ -1,16 +1,15 @@
 """What a step costs: time over SGD's and Adam's, and memory."""
 
 import gc
-import time
 import tracemalloc
 
 import numpy as np
 
-from secondorder.studies import both, exactly, legend_below, repeated, Run, study
+from secondorder.studies import Run, bars, both, exactly, in_turns, legend_below, repeated, study
 
 from .. import PAPER
 from . import networks
-from .networks import LOOKS, METHODS, NAMES
+from .networks import METHODS, NAMES
 
 CASES = [(kind, inputs) for kind in networks.KINDS for inputs in (784, 3072)]
 TITLES = [f"{kind}\n{inputs} inputs" for kind, inputs in CASES]
@@ -22,29 +21,12 @@ def optimizer_of(method, kind, inputs, seed):
     return METHODS[method](network, loss, learning_rate=1e-4)
 
 
-def median_ratio(ours, other, batch, rounds, steps):
-    """Median over blocks, in alternation, of the CPU seconds of one method's steps over
-    another's.
-    """
-    ratios = []
-    for _ in range(rounds):
-        seconds = []
-        for optimizer in (ours, other):
-            optimizer.step(*batch)  # the caches hold the other method's arrays
-            began = time.process_time()
-            for _ in range(steps):
-                optimizer.step(*batch)
-            seconds.append(time.process_time() - began)
-        ratios.append(seconds[0] / seconds[1])
-    return float(np.median(ratios))
-
-
 def step_ratios(seed, kind, inputs, rounds, steps):
     """Residual partitioning's step over each other method's."""
     batch = networks.random_batch(kind, inputs, seed)
     ours, *others = (optimizer_of(method, kind, inputs, seed)
                      for method in ("partitioning", *PRINTED))
-    return {name: median_ratio(ours, other, batch, rounds, steps)
+    return {name: float(np.median(in_turns(ours, other, batch, rounds, steps)))
             for name, other in zip(PRINTED, others)}
 
 
@@ -72,20 +54,13 @@ class Timing:
 
     def draw(self, results, figure, settings):
         axes = figure.subplots()
-        for k, (other, printed) in enumerate(PRINTED.items()):
-            values = [np.median([one[other] for one in results.of(kind=kind, inputs=inputs)])
-                      for kind, inputs in CASES]
-            colour, line = LOOKS[other][0], ("-", "--")[k]
-            bars = axes.bar(np.arange(4) + 0.35 * k, values, 0.33, color=colour,
-                            hatch=("", "//")[k],
-                            label=f"over {NAMES[other]}'s (printed: {printed})")
-            axes.bar_label(bars, fmt="%.2f", label_type="center",
-                           bbox={"facecolor": "white", "linewidth": 0, "pad": 2})
-            axes.axhline(printed, color=colour, linestyle=line, linewidth=0.8)
-        axes.set(xticks=np.arange(4) + 0.17, xticklabels=TITLES,
-                 ylabel="CPU time of a step over the other's",
-                 title="A step of residual partitioning over one of Adam and of SGD; lines: as "
-                       "printed")
+        bars(axes, {f"over {NAMES[other]}'s (line: as printed, {printed})": [
+            np.median([one[other] for one in results.of(kind=kind, inputs=inputs)])
+            for kind, inputs in CASES] for other, printed in PRINTED.items()}, TITLES)
+        for k, printed in enumerate(PRINTED.values()):
+            axes.axhline(printed, color=f"C{k}", linestyle=("-", "--")[k], linewidth=0.8)
+        axes.set(ylabel="CPU time of a step over the other's",
+                 title="A step of residual partitioning over one of Adam and of SGD")
         legend_below(figure, axes)
 
 
@@ -141,11 +116,10 @@ class Memory:
         panels = figure.subplots(1, 4, sharey=True)
         names = {"held": "held", "first": "peak,\nfirst", "warm": "peak,\nlater"}
         for axes, (kind, inputs), title in zip(panels, CASES, TITLES):
-            for k, method in enumerate(("partitioning", "adam")):
-                (sizes,) = results.of(kind=kind, inputs=inputs, method=method)
-                axes.bar(np.arange(3) + 0.4 * k, [sizes[name] for name in names], 0.38,
-                         color=LOOKS[method][0], hatch=("", "//")[k], label=NAMES[method])
-            axes.set_xticks(np.arange(3) + 0.2, names.values(), fontsize=7)
+            sizes = {method: results.of(kind=kind, inputs=inputs, method=method)[0]
+                     for method in ("partitioning", "adam")}
+            bars(axes, {NAMES[method]: [one[name] for name in names]
+                        for method, one in sizes.items()}, names.values(), told="")
             axes.set_title(title, fontsize=8)
         panels[0].set_ylabel("bytes / bytes of P parameters", fontsize=8)
         legend_below(figure, panels[0])

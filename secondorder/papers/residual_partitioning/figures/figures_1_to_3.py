@@ -13,7 +13,7 @@ from secondorder.studies import (DID_NOT_HOLD, HELD, Run, alike, both, diverged,
 from .. import PAPER
 from . import networks
 from .networks import BATCH, L2, LOOKS, METHODS, NAMES, SETS
-from .tuning import Tuned, grid
+from .tuning import Tuned
 
 FULL = {"sets": ("mnist", "cifar-10"), "trial": 6000, "steps": 20000, "every": 1000,
         "seeds": (1, 2, 3, 4)}
@@ -29,35 +29,24 @@ def train(seed, kind, data, method, rate, steps, every):
     """Train once, and look at the losses every `every` steps, from 0.
 
     Returns ``train`` and ``validation``, mean losses without the penalty, and for a classifier
-    ``accuracy`` on the validation part. Of a run whose numbers stop being finite what came before,
-    and ``diverged``.
+    ``accuracy`` on the validation part, as far as they are finite.
     """
     (x, y), held_out = (networks.data_of(kind, data, part) for part in ("train", "test"))
     network, loss = networks.network_of(kind, x.shape[1], seed)
     optimizer = METHODS[method](network, loss, learning_rate=rate, l2=L2)
     records = {"train": [], "validation": []} | ({"accuracy": []} if kind == "classifier" else {})
-    rows = networks.batches(len(x), seed)
-    for step in range(steps + 1):
-        try:
-            if step % every == 0:
-                look(network, loss, (x, y), held_out, records)
-            if step < steps:
-                batch = next(rows)
-                optimizer.step(x[batch], y[batch])
-        except FloatingPointError as error:
-            return records | {"diverged": f"step {step}: {error}"}
-    return records
 
+    def look(step):
+        if step % every == 0:
+            evaluation = network.evaluate(loss, *held_out)
+            for name, value in (("train", network.evaluate(loss, x, y).loss),
+                                ("validation", evaluation.loss)):
+                records[name].append(float(f"{value:.6g}"))
+            if kind == "classifier":
+                records["accuracy"].append(
+                    float(np.mean(evaluation.outputs.argmax(axis=1) == held_out[1])))
 
-def look(network, loss, training, held_out, records):
-    """Add the losses of the two parts, and the accuracy, to the records."""
-    evaluation = network.evaluate(loss, *held_out)
-    for name, value in (("train", network.evaluate(loss, *training).loss),
-                        ("validation", evaluation.loss)):
-        records[name].append(float(f"{value:.6g}"))
-    if "accuracy" in records:
-        records["accuracy"].append(float(np.mean(evaluation.outputs.argmax(axis=1) == held_out[1])))
-
+    return networks.trained(records, look, optimizer.step, x, y, seed, steps)
 
 
 class Curves(Tuned):
@@ -65,12 +54,6 @@ class Curves(Tuned):
 
     kind = title = None
     drawn = "train", "validation"  # the first with filled marks, a second with hollow ones
-
-    def cases(self, settings):
-        return [(data, method) for data in settings["sets"] for method in METHODS]
-
-    def rates(self, case, settings):
-        return grid(self.kind, case[1], settings)
 
     def run_of(self, case, seed, rate, settings, trial):
         return Run(train, {"seed": seed, "kind": self.kind, "data": case[0], "method": case[1],
@@ -101,13 +84,14 @@ class Curves(Tuned):
             for data, method in self.cases(one):
                 colour, marker = LOOKS[method]
                 runs = finished(self.judged((data, method), one, results))
-                look = {"marker": marker, "markersize": 4, "linewidth": 1}
-                axes.plot([], [], color=colour, label=NAMES[method], **look)
+                label = NAMES[method]
                 rates.append(f"{self.tuned((data, method), one, results)[1]:g}"
                              + ("" if runs else " (diverged)"))
                 for name, fill in zip(self.drawn, (colour, "white")):
                     mean_and_range(axes, [run[name][1:] for run in runs], colour, every, every,
-                                   markerfacecolor=fill, **look)
+                                   markerfacecolor=fill, marker=marker, markersize=4, linewidth=1,
+                                   label=label)
+                    label = None
             fewer = f"; {len(one['seeds'])} seeds" * (len(one["seeds"]) < len(most))
             axes.set_title(f"{images(data).name}{fewer}\nrates {', '.join(rates)}", fontsize=8)
             axes.set_xlabel(f"step (batches of {BATCH})")
@@ -173,14 +157,12 @@ def one_of_them(*verdicts):
        shows="Autoencoder D-64-2-64-D: squared error of residual partitioning, SGD and Adam over "
              "steps",
        claims={"a": "residual partitioning has the lowest validation loss of the autoencoder on "
-                    "all "
-                    "sets",
+                    "all sets",
                "b": "it does not always have the lowest training loss",
                "c": "it generally overfits less than SGD and Adam (gap: validation less training "
                     "loss)",
                "competitive": "on the autoencoder it is competitive or better: lowest validation "
-                              "loss "
-                              "at most 5 % above the best other's"},
+                              "loss at most 5 % above the best other's"},
        full=FULL | {"seeds": tuple(range(1, 12)),
                     "long": {"sets": ("mnist",), "steps": 60000, "seeds": (1, 2, 3, 4, 5)}},
        quick=QUICK | {"long": {}}, seconds=(12000, 6), needs=("mnist", "cifar-10"),
@@ -244,24 +226,21 @@ def validation_at(run, level):
     """Validation loss where the training loss first comes down to a level, between two looks by a
     straight line of one loss over the other.
     """
-    training, validation = run["train"], run["validation"]
-    k = int(np.flatnonzero(np.less_equal(training, level))[0])
-    before = max(k - 1, 0)
-    return float(np.interp(level, [training[k], training[before]],
-                           [validation[k], validation[before]]))
+    k = int(np.flatnonzero(np.less_equal(run["train"], level))[0])
+    places = [k, max(k - 1, 0)]
+    return float(np.interp(level, *np.take([run["train"], run["validation"]], places, axis=1)))
 
 
 @study(PAPER, "figure-2",
        shows="Classifier D-400-100-36-10: cross-entropy of residual partitioning, SGD and Adam "
              "over steps",
        claims={"a": "residual partitioning's loss of the classifier is noticeably worse on all "
-                    "sets: "
-                    "lowest validation loss at least 1.1 times the best other's",
+                    "sets: lowest validation loss at least 1.1 times the best other's",
                "b": "on CIFAR-10 it overfits much worse: validation less training loss at the end "
                     "more than 1.5 times SGD's and Adam's",
                "competitive": "on the classifier it is competitive or better, on at least half of "
-                              "the "
-                              "sets: lowest validation loss at most 5 % above the best other's"},
+                              "the sets: lowest validation loss at most 5 % above the best "
+                              "other's"},
        full=FULL, quick=QUICK, seconds=(7000, 6), needs=("mnist", "cifar-10"), smaller=SMALLER,
        deviation=DEVIATION + ". (b) is about 50,000 images in the paper",
        also={"competitive": "abstract"})

@@ -4,8 +4,8 @@ and that explains why classifiers do worse than autoencoders.
 
 import numpy as np
 
-from secondorder.studies import (Run, both, diverged, headline, legend_under, paired, readings,
-                                 study)
+from secondorder.studies import (Run, both, diverged, finished, headline, legend_under, paired,
+                                 readings, study)
 
 from .. import PAPER, ResidualPartitioning, bound
 from ..section_3_what_is_bounded import bounded_product
@@ -46,11 +46,9 @@ def looseness(seed, kind, data, output, hidden, after):
 @study(PAPER, "claim-loose-bound",
        shows="The bound's curvature over the curvature that it bounds, along its own step",
        claims={"kind": "Jensen's bound is too loose for the classifier: looser than for the "
-                       "autoencoder, "
-                       "early and late",
+                       "autoencoder, early and late",
                "width": "it is looser where more parameters share the residual: looser with the "
-                        "hidden "
-                        "width",
+                        "hidden width",
                "depth": "the same with the depth"},
        full={"sets": ("digits", "mnist"), "after": (0, 200, 2000), "seeds": (1, 2, 3, 4, 5)},
        quick={"sets": ("digits",), "after": (0, 10), "seeds": (1,)},
@@ -58,19 +56,15 @@ def looseness(seed, kind, data, output, hidden, after):
        smaller="digits and 8000 images of MNIST; width and depth on small classifiers",
        deviation="a speculation in print, without a number")
 class LooseBound:
-    def paper(self, seed, kind, data, output, settings):
-        """The run of one of the paper's networks."""
-        return Run(looseness, {"seed": seed, "kind": kind, "data": data, "output": output,
-                               "hidden": list(HIDDEN[kind]), "after": list(settings["after"])})
-
     def runs(self, settings, results):
-        return [self.paper(seed, kind, data, output, settings)
-                for seed in settings["seeds"] for data in settings["sets"] for output in OUTPUTS
-                for kind in KINDS] + [
-            Run(looseness, {"seed": seed, "kind": "classifier", "data": "digits",
-                            "output": "jensen", "hidden": hidden, "after": [0]})
-            for seed in settings["seeds"] for _, networks in GROWING.values()
-            for hidden in networks]
+        papers = [(kind, data, output, list(HIDDEN[kind]), list(settings["after"]))
+                  for data in settings["sets"] for output in OUTPUTS for kind in KINDS]
+        small = [("classifier", "digits", "jensen", hidden, [0])
+                 for _, hiddens in GROWING.values() for hidden in hiddens]
+        return [Run(looseness, {"seed": seed, "kind": kind, "data": data, "output": output,
+                                "hidden": hidden, "after": after})
+                for seed in settings["seeds"]
+                for kind, data, output, hidden, after in papers + small]
 
     def growing(self, results, letter):
         """Sizes, and ratios (sizes, seeds) at the start."""
@@ -81,8 +75,7 @@ class LooseBound:
     def judge(self, results, settings):
         def log_r(kind, data, output):
             """log |r| (seeds, looks); NaN where a run diverged."""
-            runs = [results.returned(self.paper(seed, kind, data, output, settings))
-                    for seed in settings["seeds"]]
+            runs = results.of(kind=kind, data=data, output=output, after=settings["after"])
             return np.array([np.log(np.abs(one["ratios"])) if not diverged(one)
                              else [np.nan] * len(settings["after"]) for one in runs])
 
@@ -111,23 +104,22 @@ class LooseBound:
             axes.set(xlabel=name, ylim=(0, None))
             axes.set_title("r at the start, classifiers, digits", fontsize=8)
             axes.set_xticks(sizes, map(str, sizes))
-            legend_under(axes)
         cases = [(data, output) for data in settings["sets"] for output in OUTPUTS]
-        looks = np.arange(len(settings["after"]))
         for k, kind in enumerate(KINDS):
             line = {"marker": "os"[k], "linestyle": ("-", "--")[k], "color": f"C{k}",
                     "markersize": 4, "linewidth": 1}
             last.plot([], [], label=kind, **line)
             for place, (data, output) in enumerate(cases):
-                for seed in settings["seeds"]:
-                    run = results.returned(self.paper(seed, kind, data, output, settings))
-                    if not diverged(run):
-                        last.plot(place + 0.4 * k + 0.13 * looks, np.abs(run["ratios"]), **line)
+                at = place + 0.4 * k + 0.13 * np.arange(len(settings["after"]))
+                for one in finished(results.of(kind=kind, data=data, output=output,
+                                               after=settings["after"])):
+                    last.plot(at, np.abs(one["ratios"]), **line)
         last.set_xticks(np.arange(len(cases)) + 0.3, [f"{SETS[data]}\n{output}" for data, output in
                                                       cases], fontsize=8)
         last.set(yscale="log", ylabel="|r|")
         last.set_title("the paper's networks after "
                        f"{', '.join(map(str, settings['after']))} steps", fontsize=8)
-        legend_under(last)
+        for axes in figure.axes:
+            legend_under(axes)
         headline(figure, "How loose the bound is: r, its curvature over what it bounds", settings,
                  "a line for each")

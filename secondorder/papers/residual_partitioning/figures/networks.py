@@ -41,6 +41,23 @@ def random_batch(kind, inputs, seed):
     return x, x if kind == "autoencoder" else rng.integers(0, 10, BATCH)
 
 
+def trained(record, look, step, x, y, seed, steps):
+    """A training whose `look(k)` sees the network before step k, up to `steps`, until it returns
+    True; `step` takes a batch. The record, with ``diverged`` where numbers stop being finite.
+    """
+    rows = batches(len(x), seed)
+    for k in range(steps + 1):
+        try:
+            if look(k):
+                break
+            batch = next(rows)
+            step(x[batch], y[batch])
+        except FloatingPointError as error:
+            record["diverged"] = f"step {k}: {error}"
+            break
+    return record
+
+
 def batches(samples, seed):
     """Rows of batch after batch, shuffled in every epoch, without end."""
     rng = np.random.default_rng([seed, 1])

@@ -59,8 +59,7 @@ def steps_kept(seed, kind, rate, steps):
        claims={"model": "the decrease that minimising the bound promises is achieved by the local "
                         "second-order model, at every step",
                "loss": "the decrease that the bound promises is achieved by the loss of the batch "
-                       "too, at "
-                       "every step"},
+                       "too, at every step"},
        full={"steps": 500, "seeds": (1, 2, 3)}, quick={"steps": 15, "seeds": (1,)},
        seconds=(100, 6), ours=("loss",), smaller="digits",
        deviation="digits, no penalty, rates 0.3, 1 and 1.9; beyond 2 nothing is promised")

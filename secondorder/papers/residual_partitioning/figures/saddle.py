@@ -3,14 +3,14 @@
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import Run, counted, crossing, images, legend_below, study
+from secondorder.studies import Run, counted, crossing, diverged, images, legend_below, study
 
 from .. import PAPER
 from ..method import checked
 from ..section_7_algorithm_1 import algorithm_1, eq_41_carried
 from . import networks
 from .networks import BATCH, L2, LOOKS, METHODS, NAMES
-from .tuning import Tuned, grid
+from .tuning import Tuned
 
 LOOK = 20  # steps between two looks, after those at every step
 
@@ -28,23 +28,21 @@ def exit_step(seed, data, method, rate, steps, watched, every):
     network, loss = networks.network_of("autoencoder", x.shape[1], seed)
     level = 0.95 * float(np.sum((x - x.mean(axis=0)) ** 2) / (2 * len(x)))
     optimizer = METHODS[method](network, loss, learning_rate=rate, l2=L2)
-    rows, watched_part = networks.batches(len(x), seed), (x[:watched], y[:watched])
     record, losses = {"exit": steps + 1}, {}  # step -> loss
     if method == "partitioning":
         record["negative"] = [negative_share(network, loss, x[:BATCH], y[:BATCH])]
-    for step in range(steps + 1):
-        try:
-            if step <= every or step % LOOK == 0:
-                losses[step] = network.evaluate(loss, *watched_part).loss
-                if losses[step] < level:
-                    place = crossing(list(losses.values()), level)
-                    record["exit"] = float(np.interp(place, range(len(losses)), list(losses)))
-                    break
-            batch = next(rows)
-            optimizer.step(x[batch], y[batch])
-        except FloatingPointError as error:
-            return record | {"diverged": f"step {step}: {error}"}
-    if method == "partitioning":
+
+    def left(step):
+        if step > every and step % LOOK:
+            return False
+        losses[step] = network.evaluate(loss, x[:watched], y[:watched]).loss
+        if losses[step] < level:
+            place = crossing(list(losses.values()), level)
+            record["exit"] = float(np.interp(place, range(len(losses)), list(losses)))
+        return losses[step] < level
+
+    networks.trained(record, left, optimizer.step, x, y, seed, steps)
+    if method == "partitioning" and not diverged(record):
         record["negative"].append(negative_share(network, loss, x[:BATCH], y[:BATCH]))
     return record
 
@@ -81,13 +79,8 @@ def negative_share(network, loss, x, y):
                  "with which it leaves soonest, is our reading. On CIFAR-10 all leave within ten "
                  "steps: the mean image is hardly a saddle there")
 class Saddle(Tuned):
+    kind = "autoencoder"
     trial_seeds = tuple(range(101, 111))  # on two a rate may seem good that often never leaves
-
-    def cases(self, settings):
-        return [(data, method) for data in settings["sets"] for method in METHODS]
-
-    def rates(self, case, settings):
-        return grid("autoencoder", case[1], settings)
 
     def run_of(self, case, seed, rate, settings, trial):
         return Run(exit_step, {"seed": seed, "data": case[0], "method": case[1], "rate": rate,
@@ -98,14 +91,15 @@ class Saddle(Tuned):
         return result["exit"] if result["exit"] <= settings["steps"] else np.inf
 
     def judge(self, results, settings):
-        verdicts, negative = {}, []
+        verdicts = {}
         for data, letter in zip(settings["sets"], ("a-mnist", "a-cifar-10")):
-            runs = [self.judged((data, method), settings, results) for method in METHODS]
-            exits = [[one["exit"] for one in of_method] for of_method in runs]
+            exits = [[one["exit"] for one in self.judged((data, method), settings, results)]
+                     for method in METHODS]
             verdicts[letter] = counted([ours < min(others) for ours, *others in zip(*exits)],
                                        exits[0], f"its step of leaving ({settings['steps'] + 1}: "
                                        "never)")
-            negative += [max(one["negative"]) for one in runs[0]]
+        negative = [max(one["negative"]) for data in settings["sets"]
+                    for one in self.judged((data, "partitioning"), settings, results)]
         verdicts["b"] = counted([share == 0 for share in negative], negative,
                                 "largest share of negative coefficients", 10)
         return verdicts

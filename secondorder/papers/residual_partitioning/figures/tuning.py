@@ -4,29 +4,33 @@ import numpy as np
 
 from secondorder.studies import diverged, least
 
+from .networks import METHODS
+
 GRIDS = {"autoencoder": {"partitioning": (1, 3, 10, 30, 100), "sgd": (0.003, 0.01, 0.03, 0.1, 0.3),
                          "adam": (3e-4, 1e-3, 3e-3, 0.01, 0.03)},
          "classifier": {"partitioning": (30, 100, 300, 1000), "sgd": (0.01, 0.03, 0.1, 0.3, 1),
                         "adam": (1e-4, 3e-4, 1e-3, 3e-3, 0.01)}}
 
 
-def grid(kind, method, settings):
-    """The rates of a method on a network; one in the quick settings, which choose nothing."""
-    rates = GRIDS[kind][method]
-    return rates if settings["trial"] else rates[2:3]
-
-
 class Tuned:
     """The runs of such a study. A subclass has
 
-    ``cases(settings)``, what a rate is chosen for;
-    ``rates(case, settings)``, its grid: of one rate there are no trials;
     ``run_of(case, seed, rate, settings, trial)``, the :class:`Run`;
     ``number(result, settings)``, of which the least mean is chosen. Infinite: not to be chosen.
     """
 
+    kind = None
     trial_seeds = 101, 102
     longer = True  # a best rate at the end of the grid adds one beyond it, once
+
+    def cases(self, settings):
+        """What a rate is chosen for: a set and a method."""
+        return [(data, method) for data in settings["sets"] for method in METHODS]
+
+    def rates(self, case, settings):
+        """The grid: one rate in the quick settings, which choose nothing."""
+        rates = GRIDS[self.kind][case[1]]
+        return rates if settings["trial"] else rates[2:3]
 
     def tuned(self, case, settings, results):
         """The trials of a case, and the chosen rate: None while a trial is missing."""

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import lambertw, softmax
 
 from ....ledger import Counterexample, Equal
-from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SoftmaxCrossEntropy,
-                      SquaredError, mlp)
+from ....nets import (Activation, Chain, LayerNorm, Linear, Network, Skip, SquaredError, mlp)
 from ..eq_01_07_gauss_newton import eq_5_gauss_newton
 from ..eq_08_11_any_right_inverse import eq_8_step, euler
 from ..eq_12_13_jacobian import eq_12_jacobian, half_order
 from ..eq_14_15_revmlp import RevMLP, block_states
-from ..eq_23_32_two_flows import eq_23_flow
-from ..eq_33_57_proof import eq_55_right_inverse, eq_56_57_step
+from ..eq_23_32_two_flows import eq_23_flow, eq_24_flow
+from ..eq_33_57_proof import eq_55_right_inverse
 from ..method import RankWarning, direction
 from . import reference
 
@@ -43,6 +42,17 @@ class At:
         """eps of x_L in half order."""
         return in_half_order(self.net, self.eps)
 
+    @property
+    def jacobian(self):
+        """J by complex steps, rows in half order."""
+        return reference.parameter_jacobian(self.net, self.x)
+
+    def moved(self, theta):
+        """The same with other parameters."""
+        net = self.net.copy()
+        net.theta = theta
+        return At(net, self.x, self.y)
+
     def step(self, single=False, **options):
         """The method's direction, exact unless the options say otherwise; `single`: of the same
         network in float32.
@@ -52,11 +62,10 @@ class At:
             return direction(net, SquaredError(), self.x, self.y,
                              **{"pseudo_inverse": "exact"} | options)
 
-    def matrices_of(self, direction):
-        """The two matrices of every block of a direction."""
-        net = self.net.copy()
-        net.theta = direction
-        return [(block.W1, block.W2) for block in net.blocks]
+    def pairs_of(self, direction):
+        """-L times the two matrices of every block of a direction: Delta of (16) and (17)."""
+        blocks = self.moved(-len(self.net.blocks) * direction).net.blocks
+        return [(block.W1, block.W2) for block in blocks]
 
 
 def quietly():
@@ -70,13 +79,12 @@ def in_half_order(net, eps):
 
 
 def to_theta(w, network):
-    """A vector (p,) or matrix (p, k) in the paper's order of the weights, in that of
-    ``network.theta``: there every W stands row by row. For networks without biases.
+    """A vector (p,) in the paper's order of the weights, in that of ``network.theta``: there every
+    W stands row by row. For networks without biases.
     """
     pieces, start = [], 0
     for W in [W for block in network.blocks for W in (block.W1, block.W2)]:
-        piece = w[start:start + W.size].reshape(W.shape[::-1] + w.shape[1:])
-        pieces.append(piece.swapaxes(0, 1).reshape(-1, *w.shape[1:]))
+        pieces.append(w[start:start + W.size].reshape(W.shape, order="F").ravel())
         start += W.size
     return np.concatenate(pieces)
 
@@ -126,36 +134,22 @@ def dependent(rng, blocks=3):
     return small(rng, blocks=blocks, bottleneck=2)
 
 
-#: What else a network or a batch may be, by name: options of `small`.
-UNUSUAL = {
-    "no bottleneck": {"d": 8, "bottleneck": None},
-    "no bottleneck, one block": {"d": 8, "bottleneck": None, "blocks": 1},
-    "a linear first block": {"first_activation": "identity", "samples": 2},
-    "one sample": {"samples": 1},
-    "nine samples": {"samples": 9, "bottleneck": 14, "blocks": 2},
-    "five blocks": {"blocks": 5},
-    "wider outputs": {"d": 6},
-}
 WIDE = {"d": 10, "bottleneck": 30, "blocks": 2}
-#: Everything that a fault may hide behind.
+#: Everything that a fault may hide behind: options of `small`, by name.
 ROWS = {
     "one sample": {"samples": 1},
-    "two samples": {"samples": 2},
     "eleven samples": {"samples": 11, **WIDE},
     "more samples than features": {"samples": 11, "bottleneck": 4},
     "equal samples": {"equal": True},
     "biases": {"bias": True},
     "biases, eleven samples": {"bias": True, "samples": 11, **WIDE},
     "biases, more samples than features": {"bias": True, "samples": 11, "bottleneck": 4},
-    "biases, one block": {"bias": True, "blocks": 1},
     "no bottleneck": {"d": 8, "bottleneck": None},
     "no bottleneck, biases, one block": {"d": 8, "bottleneck": None, "bias": True, "blocks": 1},
     "no activation": {"activation": "identity", "samples": 2},
     "no activation, more samples than units": {"activation": "identity"},
     "a linear first block": {"first_activation": "identity", "bias": True},
     "a relu": {"activation": "relu", "bottleneck": 24},
-    "four blocks": {"blocks": 4},
-    "five blocks": {"blocks": 5},
     "five blocks, biases": {"blocks": 5, "bias": True},
     "an odd number of inputs": {"d": 5},
     "a readout": {"d": 6, "outputs": 3},
@@ -164,21 +158,15 @@ ROWS = {
 }
 
 
-def unusual(rng, names=tuple(UNUSUAL)):
+def rows(rng, names=tuple(ROWS)):
     """(name, `At`) of each, with features well apart."""
     for name in names:
-        yield name, small(rng, limit=1e3, **UNUSUAL[name])
-
-
-def rows(rng):
-    """(name, `At`) of each."""
-    for name, options in ROWS.items():
-        yield name, small(rng, limit=300, **options)
+        yield name, small(rng, limit=300, **ROWS[name])
 
 
 def without_biases(rng):
     """(name, `At`) of those on which the written-out equations are defined."""
-    return ((name, at) for name, at in rows(rng) if "bias" not in ROWS[name])
+    return rows(rng, [name for name in ROWS if "bias" not in ROWS[name]])
 
 
 def is_independent(at):
@@ -188,10 +176,10 @@ def is_independent(at):
 
 def blocks_of_any_rank(rng):
     """(case, `At`, l, state) of every block of networks with features that are independent, that
-    are not, and of unusual networks.
+    are not, and of others.
     """
     networks = [("independent", small(rng)), ("two features, three samples", dependent(rng)),
-                *unusual(rng, ("no bottleneck", "one sample", "nine samples"))]
+                *rows(rng, ("no bottleneck", "one sample"))]
     for name, at in networks:
         for l, state in enumerate(at.states):
             yield f"{name}, block {l + 1}", at, l, state
@@ -205,16 +193,15 @@ def inside_and_outside(rng):
     yield "two features, three samples", dependent(rng), Counterexample
 
 
-def classes(rng, samples=3, **options):
-    """A network whose outputs are x_L, a batch, one-hot labels, and the loss. Redrawn until no
-    class has a probability below 0.001: the Hessian of the loss would lose the digits of its class.
+def classes(rng):
+    """`At` of a network whose outputs are x_L and of one-hot labels. Redrawn until no class has a
+    probability below 0.001: the Hessian of the loss would lose the digits of its class.
     """
     while True:
-        net = network(rng, **options)
-        x = rng.normal(size=(samples, net.width))
+        net = network(rng)
+        x = rng.normal(size=(3, net.width))
         if softmax(net(x), axis=1).min() > 1e-3:
-            return net, x, np.eye(net.width)[rng.integers(0, net.width, samples)], \
-                SoftmaxCrossEntropy()
+            return At(net, x, np.eye(net.width)[rng.integers(0, net.width, 3)])
 
 
 def positive_matrix(rng, size):
@@ -225,14 +212,11 @@ def positive_matrix(rng, size):
 
 #: Networks of all kinds for the tangent kernel, by name; what is frozen counts for nothing.
 NETWORKS = {
-    "biases": lambda rng: mlp([3, 5, 3], rng=rng),
     "no biases": lambda rng: mlp([3, 5, 4, 3], bias=False, rng=rng),
     "first layer frozen": lambda rng: layers_of(rng, (0,)),
     "middle layer frozen": lambda rng: layers_of(rng, (1,)),
-    "last layer frozen": lambda rng: layers_of(rng, (2,)),
     "two layers frozen, nested chains": lambda rng: layers_of(rng, (0, 2), nested=True),
     "nested chains": lambda rng: layers_of(rng, (), nested=True),
-    "no activation": lambda rng: layers_of(rng, (), activation="identity"),
     "a skip": lambda rng: Network([Linear(3, 4, rng=rng), Skip([Activation("tanh"), Linear(
         4, 4, rng=rng)]), Linear(4, 3, rng=rng)]),
     "a layer without structure": lambda rng: Network([Linear(3, 4, rng=rng), Activation("tanh"),
@@ -245,19 +229,19 @@ NETWORKS = {
 }
 
 
-def layers_of(rng, frozen, nested=False, activation="tanh"):
+def layers_of(rng, frozen, nested=False):
     """Three linear layers with biases, those of these places frozen."""
     sizes = (3, 4, 5, 3)
     one, two, three = (Linear(a, b, trainable=k not in frozen, rng=rng)
                        for k, (a, b) in enumerate(zip(sizes, sizes[1:])))
-    f, g = Activation(activation), Activation(activation)
+    f, g = Activation("tanh"), Activation("tanh")
     return Network([one, Chain([f, Chain([two, g])]), Chain([three])] if nested
                    else [one, f, two, g, three])
 
 
 # -- iterations and flows --------------------------------------------------------------------------
 
-def smooth_path(rng, bottleneck=24):
+def smooth_path(rng):
     """A case whose Euler steps stay in the regime where the first order in the rate rules.
 
     Two samples whose halves are at right angles, so that the features are well apart, and targets
@@ -267,19 +251,9 @@ def smooth_path(rng, bottleneck=24):
         t, u = rng.uniform(0, 2 * np.pi, 2)
         x = 1.5 * np.array([[np.cos(t), np.sin(t), np.cos(u), np.sin(u)],
                             [-np.sin(t), np.cos(t), -np.sin(u), np.cos(u)]])
-        net = network(rng, blocks=2, bottleneck=bottleneck, scale=0.1)
+        net = network(rng, blocks=2, bottleneck=24, scale=0.1)
         if reference.conditions(net, x).max() < 3:
             return At(net, x, net(x) + 0.3 * rng.normal(size=(2, 4)))
-
-
-def lower_rank(rng):
-    """Three samples with two features each: the rows of J are dependent, and yet Euler steps stay
-    bounded, as the features that there are lie well apart, and the targets near.
-    """
-    while True:
-        net, x = network(rng, blocks=2, bottleneck=2, scale=0.1), 1.5 * rng.normal(size=(3, 4))
-        if reference.conditions(net, x).max() < 2.5:
-            return At(net, x, net(x) + 0.1 * rng.normal(size=(3, 4)))
 
 
 def step_by(at, kind, eps):
@@ -296,11 +270,11 @@ def trajectories(at, eps_of, rate, kinds):
     """eps at the end of Euler steps to t = 1 with each right inverse, from the same start."""
     ends = []
     for kind in kinds:
-        moving = At(at.net.copy(), at.x, at.y)
-        net = moving.net
+        moving = at
         for _ in range(round(1 / rate)):
-            net.theta = net.theta + rate * step_by(moving, kind, eps_of(net(at.x)))
-        ends.append(eps_of(net(at.x)).ravel())
+            step = step_by(moving, kind, eps_of(moving.net(at.x)))
+            moving = moving.moved(moving.net.theta + rate * step)
+        ends.append(eps_of(moving.net(at.x)).ravel())
     return np.array(ends)
 
 
@@ -311,71 +285,60 @@ def gaps(at, eps_of, rates, kinds):
             for ends in every]
 
 
-class TwoFlows(NamedTuple):
-    """Both flows of a real network to t = 1, and Euler's points at the rates `alpha`.
-
-    Lists of two, Moore-Penrose inverse first: `ends` of the flows in the paper's order of
-    parameters; `points` (one for each rate); `lipschitz` and `K` of each field; `off`, how far the
-    points are from the end. `errors` gives eps in half order at such parameters; `stretch` is L_eps
-    where they go.
-    """
-
-    at: At
-    alpha: np.ndarray
-    ends: list
-    points: list
-    lipschitz: list
-    K: list
-    off: np.ndarray
-    errors: object
-    stretch: float
-
-
 #: Names of both flows.
 FLOWS = "Moore-Penrose inverse", "right inverse"
 
 
+class TwoFlows(NamedTuple):
+    """Both flows of f(a, b) = a e^b to t = 1, and Euler's points at the rates `alpha`.
+
+    Lists of two, in the order of `FLOWS`: `lipschitz` and `K` of each field; of the points `off`,
+    how far they are from the flow's end. `end` is eps at the end of each flow, `points` at the
+    points; `stretch` is L_eps where they go.
+    """
+
+    alpha: np.ndarray
+    lipschitz: list
+    K: list
+    off: np.ndarray
+    end: list
+    points: list
+    stretch: float
+
+
 def two_flows(rng):
-    """Flows by a Runge-Kutta method, constants of the fields by differences along them."""
-    at, alpha = smooth_path(rng, bottleneck=5), np.array([0.1, 0.05, 0.025])
-    start, ends, points, lipschitz, K = from_theta(at.net.theta, at.net), [], [], [], []
-    moving = At(at.net.copy(), at.x, at.y)
+    """The flows in closed form: eps falls like e^{-t}. Along (23) a^2 / 2 - b stays, as the steps
+    have the direction of J; the other right inverse moves b alone.
+    """
+    (a, b), alpha = rng.uniform(0.5, 1, 2), np.array([0.1, 0.05, 0.025])
+    start, stays = a * np.exp(b), a**2 / 2 - b
+    f = start / 2 * (1 + np.exp(-np.linspace(0, 1, 11)))  # from a * e^b to half of it
+    first = np.sqrt(lambertw((f * np.exp(stays)) ** 2).real)
+    paths = np.array([np.c_[first, first**2 / 2 - stays], np.c_[np.full(11, a), np.log(f / a)]])
 
-    def put(w):
-        moving.net.theta = to_theta(w, moving.net)
-        return moving
+    def eps(w):
+        return np.array([w[0] * np.exp(w[1]) - start / 2])
 
-    fields = (lambda w: eq_23_flow(eq_12_jacobian(put(w).states), moving.error),
-              lambda w: eq_56_57_step(put(w).states, moving.error))
-    for field in fields:
-        path = np.array(runge_kutta(field, start, 10))
-        ends.append(path[-1])
-        points.append([euler(field, start, a, round(1 / a))[-1] for a in alpha])
-        # the stretch of the field where the flow begins and ends, and half as much again for what
-        # lies between and beside it
-        lipschitz.append(1.5 * max(np.linalg.norm(derivative(field, w), 2) for w in path[[0, -1]]))
-        second_order = (path[2:] - 2 * path[1:-1] + path[:-2]) * 100
-        K.append(2 * lipschitz[-1] / (1.1 * np.linalg.norm(second_order, axis=1).max()))
-    off = np.linalg.norm(np.array(points) - np.array(ends)[:, None], axis=2)
-    stretch = 1.5 * max(np.linalg.norm(eq_12_jacobian(put(w).states), 2)
-                        for w in [*points[0], *points[1], *ends])
-    return TwoFlows(at, alpha, ends, points, lipschitz, K, off, lambda w: put(w).error, stretch)
+    def jacobian(w):
+        return np.exp(w[1]) * np.array([[1.0, w[0]]])
 
-
-def runge_kutta(field, w, steps):
-    """Points of the classical fourth-order method from 0 to 1."""
-    path, h = [w], 1 / steps
-    for _ in range(steps):
-        a = field(path[-1])
-        b = field(path[-1] + h / 2 * a)
-        c = field(path[-1] + h / 2 * b)
-        d = field(path[-1] + h * c)
-        path.append(path[-1] + h / 6 * (a + 2 * b + 2 * c + d))
-    return path
+    fields = (lambda w: eq_23_flow(jacobian(w), eps(w)),
+              lambda w: eq_24_flow(np.array([[0.0], [1 / jacobian(w)[0, 1]]]), eps(w)))
+    points, lipschitz, K = [], [], []
+    for field, path in zip(fields, paths):
+        points.append([euler(field, path[0], rate, round(1 / rate))[-1] for rate in alpha])
+        slopes = [derivative(field, w) for w in path]
+        # a tenth more for what lies between the points of the path and beside it
+        lipschitz.append(1.1 * max(np.linalg.norm(slope, 2) for slope in slopes))
+        second_order = max(np.linalg.norm(slope @ field(w)) for slope, w in zip(slopes, path))
+        K.append(2 * lipschitz[-1] / (1.1 * second_order))
+    off = np.linalg.norm(np.array(points) - paths[:, -1:], axis=2)
+    stretch = 1.1 * max(np.linalg.norm(jacobian(w)) for w in [*paths[0], *paths[1]])
+    return TwoFlows(alpha, lipschitz, K, off, [eps(path[-1]) for path in paths],
+                    [[eps(w) for w in own] for own in points], stretch)
 
 
 def derivative(field, w, h=1e-5):
     """Jacobian of a field at w by central differences."""
     return np.stack([(field(w + h * e) - field(w - h * e)) / (2 * h) for e in np.eye(len(w))],
                     axis=1)
-

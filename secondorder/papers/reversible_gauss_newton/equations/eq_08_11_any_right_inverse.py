@@ -8,7 +8,6 @@ from .. import PAPER
 from ..eq_01_07_gauss_newton import eq_5_gauss_newton, eq_7_generalised
 from ..eq_08_11_any_right_inverse import eq_8_step, eq_9_gap, eq_10_errors, eq_11_error_flow
 from ..eq_12_13_jacobian import eq_12_jacobian
-from ..eq_16_17_right_inverse import eq_8_55_step
 from ..eq_18_22_generalised import eq_20_error_rate, of_cross_entropy
 from ..eq_33_57_proof import eq_55_right_inverse
 from . import cases, reference
@@ -22,24 +21,15 @@ RATES = np.array([0.2, 0.1, 0.05, 0.025])
                     "(5) brings them.",
           formula=r"\theta_{t+1}=\theta_t-\alpha\,J^\dashv\,\nabla_{\mathbf f}\tilde{\mathcal L}",
           kind="algorithm", verdict="holds",
-          implements=(eq_8_step, eq_8_55_step, eq_55_right_inverse), uses=("4", "assumption-4.1"))
+          implements=(eq_8_step, eq_55_right_inverse), uses=("4", "assumption-4.1"))
 def equation_8(rng):
     at = cases.small(rng)
-    J, average = reference.parameter_jacobian(at.net, at.x), eq_55_right_inverse(at.states)
-    moore_penrose = reference.pinv(J)
+    average, moore_penrose = eq_55_right_inverse(at.states), reference.pinv(at.jacobian)
     inverses = {"average (55)": average, "Moore-Penrose": moore_penrose,
                 "last block only": eq_55_right_inverse(at.states, [0, 0, 1]),
                 "mixture of two": 3 * average - 2 * moore_penrose}
-    claims = [Equal("J times the step", J @ eq_8_step(inverse, at.error), -at.error, 1e-8,
-                    case=name) for name, inverse in inverses.items()]
-    for name, other in cases.unusual(rng):
-        J, inverse = (reference.parameter_jacobian(other.net, other.x),
-                      eq_55_right_inverse(other.states))
-        claims.append(Equal("J times the step", J @ eq_8_step(inverse, other.error), -other.error,
-                            1e-7, case=name))
-    return [*claims, Equal("J times the step that trains",
-                           reference.moved_outputs(at.net, at.x, at.step()), -at.eps, 1e-8),
-            Case(eps=at.eps)]
+    return [*(Equal("J times the step", at.jacobian @ eq_8_step(inverse, at.error), -at.error,
+                    1e-8, case=name) for name, inverse in inverses.items()), Case(eps=at.eps)]
 
 
 @equation(PAPER, "theorem-4.3", "9",
@@ -55,68 +45,40 @@ def theorem_4_3(rng):
     kinds, at = [None, [0, 1], "moore-penrose"], cases.smooth_path(rng)
     labels = 0.8 * reference.softmax_errors(at.net(at.x), np.zeros((2, 4))) \
         + 0.2 * np.eye(4)[[0, 2]]  # of a softmax that is nearly right already
-
-    def squared(f):
-        return f - at.y
-
-    measured = {"squared error": cases.gaps(at, squared, RATES, kinds),
-                "softmax": cases.gaps(at, lambda f: reference.softmax_errors(f, labels), RATES,
-                                      kinds)}
-    outside, broken = settled_lower_rank(rng, kinds)
-    apart = cases.trajectories(at, squared, RATES[1], kinds[::2])
+    laws = {"squared error": lambda f: f - at.y,
+            "softmax": lambda f: reference.softmax_errors(f, labels)}
+    measured = {name: cases.gaps(at, law, RATES, kinds) for name, law in laws.items()}
     claims = [Rate("gap at T = 1", RATES, gap, order=1, tolerance=0.25, case=name)
               for name, gap in measured.items()]
-    claims += [Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
-                     "step", gap_of_average_and_moore_penrose(at, RATES[1]),
-                     np.linalg.norm(apart[0] - apart[1]), 1e-9)]
-    claims += [Equal("squared error, alpha = 0.0125: eps against e^{-1} eps(0)", end,
-                     np.exp(-1) * at.eps.ravel(), 0.05, case=kind)
-               for kind, end in zip(("average", "last block", "Moore-Penrose"),
-                                    cases.trajectories(at, squared, 0.0125, kinds))]
-    for name, gap, scale, wrap in (
-            ("squared error", measured["squared error"], at.eps, lambda claim: claim),
-            ("J of a lower rank", broken, outside.eps, Counterexample)):
+
+    def steps_by(kind):
+        def step(theta):
+            moved = at.moved(theta)
+            return cases.step_by(moved, kind, moved.eps)
+        return step
+
+    apart = cases.trajectories(at, laws["squared error"], RATES[1], kinds[::2])
+    # two outputs that are one: no right inverse, and one output alone may decide where theta goes
+    one_output = [eq_9_gap(lambda theta: theta - np.array([1.0, 0]),
+                           lambda theta: 0.5 - theta, lambda theta: 1 - theta, 0.0, alpha, 1.0)
+                  for alpha in RATES]
+    for wrap, name, gap, scale in (
+            (lambda claim: claim, "squared error", measured["squared error"], at.eps),
+            (Counterexample, "J = (1; 1)", one_output, 1.0)):
         limit = 2 * gap[-1] - gap[-2]  # the first order in the rate cancels
         claims.append(wrap(Equal("gap extrapolated to rate 0", limit, 0.0, 5e-3,
                                  scale=float(np.linalg.norm(scale)), case=name)))
-    claims.append(Equal("J of a lower rank: the gap has a limit, at the last two rates",
-                        *broken[-2:], 0.05))
-    J = reference.parameter_jacobian(at.net, at.x)
-    for name, step in (("Moore-Penrose", eq_5_gauss_newton(J, at.error)[0]),
+    for name, step in (("Moore-Penrose", eq_5_gauss_newton(at.jacobian, at.error)[0]),
                        ("average", eq_8_step(eq_55_right_inverse(at.states), at.error))):
-        claims.append(Equal("the first step moves the outputs by -alpha eps", J @ step, -at.error,
-                            1e-8, case=name))
+        claims.append(Equal("the first step moves the outputs by -alpha eps", at.jacobian @ step,
+                            -at.error, 1e-8, case=name))
     return [*claims,
-            Case(alpha=RATES, **{name.replace(" ", "_"): gap for name, gap in measured.items()},
-                 lower_rank=broken)]
-
-
-def gap_of_average_and_moore_penrose(at, alpha):
-    """Left side of (9) at t = 1 for half the squared error, theta in the order of the network."""
-    moving = cases.At(at.net.copy(), at.x, at.y)
-
-    def put(theta):
-        moving.net.theta = theta
-        return moving
-
-    def steps_by(kind):
-        return lambda theta: cases.step_by(put(theta), kind, moving.eps)
-
-    return eq_9_gap(lambda theta: put(theta).eps, steps_by(None), steps_by("moore-penrose"),
-                    at.net.theta.copy(), alpha, 1.0)
-
-
-def settled_lower_rank(rng, kinds):
-    """A case of a lower rank, and its gaps; drawn again where they do not settle (features become
-    dependent on the way) or are less than a tenth of eps.
-    """
-    for _ in range(50):
-        outside = cases.lower_rank(rng)
-        gaps = cases.gaps(outside, lambda f: f - outside.y, RATES, kinds)
-        last, size = gaps[-1], np.linalg.norm(outside.eps)
-        if np.ptp(gaps) < 0.14 * last and abs(last - gaps[-2]) < 0.025 * last and last > 0.1 * size:
-            return outside, gaps
-    raise RuntimeError("no case of a lower rank whose iterations stay bounded")
+            Equal("squared error: gap of average and Moore-Penrose, by the formula and step by "
+                  "step", eq_9_gap(lambda theta: at.moved(theta).eps, *map(steps_by, kinds[::2]),
+                                   at.net.theta, RATES[1], 1.0),
+                  np.linalg.norm(apart[0] - apart[1]), 1e-9),
+            Case(alpha=RATES, lower_rank=one_output,
+                 **{name.replace(" ", "_"): gap for name, gap in measured.items()})]
 
 
 @equation(PAPER, "10",
@@ -132,24 +94,21 @@ def equation_10(rng):
     (f, g), y = rng.normal(size=(2, 3, 4)), np.eye(4)[rng.integers(0, 4, 3)]
     entropy, squared = SoftmaxCrossEntropy(), SquaredError()
 
-    def monotone(loss, one, two):
+    def monotone(loss, other):
         """<eps(f) - eps(g), f - g> sample by sample."""
-        return ((loss.gradient(one, y) - loss.gradient(two, y)) * (one - two)).sum(axis=1)
-
-    def lengths(one, two):
-        return ((one - two) ** 2).sum(axis=1)
+        apart = eq_10_errors(loss, f, y) - eq_10_errors(loss, other, y)
+        return (apart * (f - other)).sum(axis=1)
 
     shifted = f + np.array([[1.0], [2.0], [-1.0]])
-    return [Equal("softmax - y", entropy.gradient(f, y), reference.softmax_errors(f, y), 1e-13),
-            Equal("softmax, as a step takes it", eq_10_errors(entropy, f, y),
-                  reference.softmax_errors(f, y), 1e-13),
-            Equal("squared error", squared.gradient(f, g), f - g, 1e-14),
+    return [Equal("softmax - y", eq_10_errors(entropy, f, y), reference.softmax_errors(f, y),
+                  1e-13),
+            Equal("squared error", eq_10_errors(squared, f, g), f - g, 1e-14),
             Equal("squared error, strictly convex: <eps(f) - eps(g), f - g> = |f - g|^2",
-                  monotone(squared, f, g), lengths(f, g), 1e-12),
-            AtMost("softmax: <eps(f) - eps(g), f - g> is not negative", 0 * lengths(f, g),
-                   monotone(entropy, f, g)),
-            Counterexample(AtMost("softmax: it is positive, along a shift", lengths(shifted, f),
-                                  monotone(entropy, shifted, f))),
+                  monotone(squared, g), ((f - g) ** 2).sum(axis=1), 1e-12),
+            AtMost("softmax: <eps(f) - eps(g), f - g> is not negative", np.zeros(3),
+                   monotone(entropy, g)),
+            Counterexample(AtMost("softmax: it is positive, along a shift",
+                                  ((f - shifted) ** 2).sum(axis=1), monotone(entropy, shifted))),
             Case(f=f, y=y)]
 
 
@@ -166,8 +125,8 @@ def equation_10(rng):
                       of_cross_entropy),
           uses=("8", "10", "20", "22", "appendix-b"))
 def equation_11(rng):
-    net, x, y, _ = cases.classes(rng)
-    at = cases.At(net, x, y)
+    at = cases.classes(rng)
+    net, x, y = at.net, at.x, at.y
     J, inverse, half = np.empty((12, net.size)), np.empty((net.size, 12)), cases.half_order(4, 3)
     J[half], inverse[:, half] = eq_12_jacobian(at.states), eq_55_right_inverse(at.states)
     H, eps = reference.softmax_hessian(net(x)), reference.softmax_errors(net(x), y).ravel()

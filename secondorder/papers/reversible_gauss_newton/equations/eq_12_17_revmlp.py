@@ -7,12 +7,12 @@ import numpy as np
 from ....ledger import Case, Equal, Printed, Stated, equation
 from .. import PAPER
 from ..eq_12_13_jacobian import (R, above, back_from_the_end, back_through_block, eq_12_jacobian,
-                                 eq_13_jacobians, half_order, stacked, stacked_as_printed,
+                                 eq_13_33_jacobians, half_order, stacked, stacked_as_printed,
                                  through_block, vec, vec_as_printed)
 from ..eq_14_15_coupling import Coupling, eq_14_first_half, eq_15_second_half
 from ..eq_16_17_right_inverse import eq_8_55_step, eq_16_delta, eq_17_delta
 from ..eq_33_57_proof import eq_56_57_step, eq_56_delta, eq_57_delta
-from ..eq_58_80_appendix_n import eq_58_own_jacobian, eq_65_66_B
+from ..eq_58_80_appendix_n import eq_36_39_58_own_jacobian, eq_65_66_B
 from . import cases, reference
 from .cases import blockwise
 from .conditions import INDEPENDENT
@@ -50,18 +50,15 @@ def u_vectorisation(rng):
           formula=r"\mathbf f_{i+n(j-1)}=f(x_i,\theta)_j",
           corrected=r"\mathbf f_{j+d_y(i-1)}=f(x_i,\theta)_j",
           kind="definition", verdict="erratum", weight="misprint",
-          implements=(stacked, stacked_as_printed, eq_12_jacobian, half_order), uses=())
+          implements=(stacked, stacked_as_printed, half_order), uses=())
 def u_stacking(rng):
     at = cases.small(rng)
-    f, X_L = at.net(at.x), reference.by_loops(at.net, at.x)
-    by_print, by_formula, x_L = np.empty(12), np.empty(12), X_L.T.ravel()
+    f, X_L = at.net(at.x), reference.final(at.net, at.x)
+    by_print, x_L = np.empty(12), X_L.T.ravel()
     for i, j in np.ndindex(3, 4):
-        by_print[i + 3 * j], by_formula[j + 4 * i] = f[i, j], f[i, j]
-    return [Equal("units fastest, place by place", stacked(f), by_formula, 1e-15),
-            Equal("units fastest: x_L", stacked(f), x_L, 1e-12),
+        by_print[i + 3 * j] = f[i, j]
+    return [Equal("units fastest: x_L", stacked(f), x_L, 1e-12),
             Equal("samples fastest, place by place", stacked_as_printed(f), by_print, 1e-15),
-            Equal("rows of J in halves: x_L's rows", eq_12_jacobian(at.states),
-                  reference.parameter_jacobian(at.net, at.x), 1e-11),
             Equal("x_L in halves", x_L[half_order(4, 3)], reference.halves(*np.split(X_L, 2)),
                   1e-12),
             Printed(Equal("samples fastest against x_L", stacked_as_printed(f), x_L, 1e-6)),
@@ -73,18 +70,16 @@ def u_stacking(rng):
           formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}"
                   r"=(J_1,\dots,J_L)",
           kind="identity", verdict="holds",
-          implements=(eq_12_jacobian, eq_13_jacobians), uses=("u-stacking",))
+          implements=(eq_12_jacobian, eq_13_33_jacobians), uses=("u-stacking",))
 def equation_12(rng):
-    at, claims = cases.small(rng), []
-    J = eq_12_jacobian(at.states)
-    for name, other in cases.without_biases(rng):
-        direction = rng.normal(size=other.net.size)
-        moved = reference.moved_features(other.net, other.x, direction)
-        claims.append(Equal("J times a direction, by a complex step", eq_12_jacobian(other.states)
-                            @ cases.from_theta(direction, other.net),
+    claims = []
+    for name, at in cases.without_biases(rng):
+        direction, J = rng.normal(size=at.net.size), eq_12_jacobian(at.states)
+        moved = reference.moved_features(at.net, at.x, direction)
+        claims.append(Equal("J times a direction, by a complex step",
+                            J @ cases.from_theta(direction, at.net),
                             reference.halves(*np.split(moved, 2)), 1e-10, case=name))
-    return [Equal("J against complex steps", J, reference.parameter_jacobian(at.net, at.x), 1e-12),
-            *claims, Case(J=J)]
+    return [*claims, Case(J=J)]
 
 
 @equation(PAPER, "13",
@@ -93,15 +88,14 @@ def equation_12(rng):
           formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
                   r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",
-          implements=(eq_13_jacobians, above, eq_58_own_jacobian, through_block), uses=("12",))
+          implements=(eq_13_33_jacobians, above, eq_36_39_58_own_jacobian, through_block),
+          uses=("12",))
 def equation_13(rng):
     at = cases.small(rng)
-    states, (net, x, _) = at.states, (at.net, at.x, at.y)
-    own = [eq_58_own_jacobian(state) for state in states]
-    return [*blockwise("d x_L / d x_l", above(states), lambda l: reference.above(net, x, l), 1e-12),
-            *blockwise("d x_l / d w_l", own, lambda l: reference.own_jacobian(net, x, l), 1e-12),
-            *blockwise("J_l", eq_13_jacobians(states), lambda l: reference.in_weights(net, x, l),
-                       1e-12), Case(outer=above(states)[0], own=own[-1])]
+    states, of = at.states, (at.net, at.x)
+    return [*blockwise("d x_L / d x_l", above(states), lambda l: reference.above(*of, l), 1e-12),
+            *blockwise("J_l", eq_13_33_jacobians(states), lambda l: reference.in_weights(*of, l),
+                       1e-12), Case(outer=above(states)[0])]
 
 
 @equation(PAPER, "14",
@@ -126,26 +120,21 @@ def equation_15(rng):
 
 
 def one_half(rng, which, display):
-    """Claims on one half-coupled layer of a block: display, layer and its inverse, against loops.
-    """
-    at, deep = cases.small(rng), cases.small(rng, blocks=32, scale=0.2)
-    block = at.net.blocks[1]
-    below, after = (reference.by_loops(at.net, at.x, stop=stop) for stop in (1, 2))
+    """Claims on one half-coupled layer of a block: display, layer and its inverse."""
+    at, deep, claims = cases.small(rng), cases.small(rng, blocks=32, scale=0.2), []
+    half = at.net.blocks[1][which]
+    below, after = (reference.final(at.net, at.x, stop=stop) for stop in (1, 2))
     between = np.vstack([after[:2], below[2:]])
     given, done = ((below, between), (between, after))[which]
-    claims = []
-    for name, other in cases.rows(rng):
+    for name, other in [*cases.rows(rng), ("32 blocks", deep)]:
         X_L = reference.final(other.net, other.x).T
         claims += [Equal("all blocks, by columns", other.net.features(other.x), X_L, 1e-12,
                          case=name),
                    Equal("all blocks undone", other.net.inverse(X_L), other.x, 1e-10, case=name)]
-    return [*claims, Equal("the block undone", block.inverse(after.T), below.T, 1e-12),
-            Equal("the display, by loops", display(below, at.states[1]),
-                  np.split(after, 2)[which], 1e-12),
-            Equal("layer, by loops", block[which].forward(given.T)[0], done.T, 1e-12),
-            Equal("its inverse", block[which].inverse(done.T), given.T, 1e-12),
-            Equal("32 blocks there and back", deep.net.inverse(deep.net.features(deep.x)), deep.x,
-                  1e-10),
+    return [*claims, Equal("the display", display(below, at.states[1]), np.split(after, 2)[which],
+                           1e-12),
+            Equal("the layer", half.forward(given.T)[0], done.T, 1e-12),
+            Equal("its inverse", half.inverse(done.T), given.T, 1e-12),
             Case(X_below=below, X=after)]
 
 
@@ -158,20 +147,11 @@ def one_half(rng, which, display):
 def proposition_4_4(rng):
     claims = []
     for name, at, wrap in cases.inside_and_outside(rng):
-        J = reference.parameter_jacobian(at.net, at.x)
         moved = reference.moved_outputs(at.net, at.x, at.step())
         claims += [wrap(Equal("J times the step with all Jacobians",
-                              J @ eq_56_57_step(at.states, at.error), -at.error, 1e-8, case=name)),
+                              at.jacobian @ eq_56_57_step(at.states, at.error), -at.error, 1e-8,
+                              case=name)),
                    wrap(Equal("J times the step that trains", moved, -at.eps, 1e-8, case=name))]
-    for name, other in cases.unusual(rng):
-        step, L = other.step(), len(other.states)
-        blocks = [-reference.pinv(reference.in_weights(other.net, other.x, l)) @ other.error / L
-                  for l in range(L)]
-        claims += [Equal("unusual networks and batches: J times the step that trains",
-                         reference.moved_outputs(other.net, other.x, step), -other.eps, 1e-6,
-                         case=name),
-                   Equal("unusual: the step that trains, block by block", step,
-                         cases.to_theta(np.concatenate(blocks), other.net), 1e-6, case=name)]
     for name, other in cases.rows(rng):
         if cases.is_independent(other):
             claims.append(Equal("J times the step that trains, by a complex step",
@@ -200,7 +180,7 @@ def equations_16_and_56(rng):
             *blockwise("(56): Delta1", map(eq_56_delta, e1, S1), delta, 1e-9),
             *blockwise("(16): Delta1", [eq_16_delta(*pair).product for pair in zip(e1, S1)], delta,
                        1e-9),
-            *blockwise("in the step", [-3 * W1 for W1, _ in at.matrices_of(at.step())], delta,
+            *blockwise("in the step", [W1 for W1, _ in at.pairs_of(at.step())], delta,
                        1e-8), Case(e1=e1[-1], S1=S1[-1], delta=delta(2))]
 
 
@@ -213,18 +193,16 @@ def equations_17_and_57(rng):
     at, claims = cases.small(rng, limit=1e3), []
     for name, form in (("exact", {}), ("truncated at 0.3", TRUNCATED)):
         found = reference.deltas(at.net, at.x, at.eps, **form)
-        claims += blockwise("in the step", [-3 * W2 for _, W2 in at.matrices_of(at.step(**form))],
+        claims += blockwise("in the step", [W2 for _, W2 in at.pairs_of(at.step(**form))],
                             lambda l, found=found: found[l][1], 1e-8, case=name)
     found = reference.deltas(at.net, at.x, at.eps)
     for l, state in enumerate(at.states):
         e2 = R(np.split(reference.back(at.net, at.x, l) @ at.error, 2)[1], 2, 3)
-        Delta1 = found[l][0]
+        Delta1, Delta2 = found[l]
         B_Delta1 = R(reference.triangle(at.net, at.x, l)[1] @ Delta1.T.ravel(), 2, 3)
-        Delta2 = (e2 - B_Delta1) @ reference.pinv(state.S2)
-        claims += [Equal("(57): Delta2", eq_57_delta(e2, state, Delta1), Delta2, 1e-9,
-                         case=f"block {l + 1}"),
-                   Equal("(17): Delta2", eq_17_delta(e2, B_Delta1, state.S2).product, Delta2, 1e-9,
-                         case=f"block {l + 1}")]
+        for what, mine in (("(57): Delta2", eq_57_delta(e2, state, Delta1)),
+                           ("(17): Delta2", eq_17_delta(e2, B_Delta1, state.S2).product)):
+            claims.append(Equal(what, mine, Delta2, 1e-9, case=f"block {l + 1}"))
     for name, other in cases.without_biases(rng):
         error = cases.in_half_order(other.net, reference.in_features(other.net, other.eps).T)
         claims.append(Equal("(16) and (17), by complex steps", cases.to_theta(

@@ -90,12 +90,12 @@ def appendix_a(rng):
           formula=r"\frac{d\epsilon}{dt}=HJ\frac{d\theta}{dt}",
           kind="identity", verdict="holds", implements=eq_20_error_rate, uses=("10",))
 def equation_20(rng):
-    net, x, y, _ = cases.classes(rng)
-    J, w = np.empty((12, net.size)), rng.normal(size=net.size)
-    J[cases.half_order(4, 3)] = reference.parameter_jacobian(net, x)
-    rate = reference.moved_errors(net, x, y, cases.to_theta(w, net))
+    at = cases.classes(rng)
+    J, w = np.empty((12, at.net.size)), rng.normal(size=at.net.size)
+    J[cases.half_order(4, 3)] = at.jacobian
+    rate = reference.moved_errors(at.net, at.x, at.y, cases.to_theta(w, at.net))
     return [Equal("rate of eps along a direction, by a complex step",
-                  eq_20_error_rate(reference.softmax_hessian(net(x)), J, w), rate, 1e-12),
+                  eq_20_error_rate(reference.softmax_hessian(at.net(at.x)), J, w), rate, 1e-12),
             Case(rate=rate)]
 
 

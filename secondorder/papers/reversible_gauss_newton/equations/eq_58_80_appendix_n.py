@@ -4,9 +4,9 @@ import numpy as np
 
 from ....ledger import Case, Counterexample, Equal, equation
 from .. import PAPER
-from ..eq_33_57_proof import eq_41_right_inverse, eq_42_right_inverses
+from ..eq_33_57_proof import eq_42_right_inverses
 from ..eq_58_80_appendix_n import (
-    eq_58_own_jacobian, eq_59_kronecker, eq_60_own_right_inverse, eq_61_63_plus, eq_62_B,
+    eq_36_39_58_own_jacobian, eq_59_kronecker, eq_60_own_right_inverse, eq_61_63_plus, eq_62_B,
     eq_64_product, eq_65_66_B, eq_67_68_BA_plus, eq_69_BA_plus, eq_70_BA_plus, eq_71_72_BA_plus,
     eq_73_74_BA_plus_A, eq_75_BA_plus_A, eq_76_BA_plus_A, eq_77_78_BA_plus_A, eq_79_80_BA_plus_A,
     through)
@@ -15,14 +15,14 @@ from .cases import blockwise
 from .conditions import INDEPENDENT
 
 
-def for_any_rank(rng, sides, tolerance=1e-9):
+def for_any_rank(rng, sides):
     """Claims for every block of networks of any rank, and the blocks' matrices: `sides` takes a
     state and A, B, C of complex steps and gives {what: (left, right)}.
     """
     claims = []
     for case, at, l, b in cases.blocks_of_any_rank(rng):
         A, B, C = reference.triangle(at.net, at.x, l)
-        claims += [Equal(what, *pair, tolerance, case=case)
+        claims += [Equal(what, *pair, 1e-9, case=case)
                    for what, pair in sides(b, A, B, C).items()]
     return [*claims, Case(A=A, B=B, C=C)]
 
@@ -30,13 +30,14 @@ def for_any_rank(rng, sides, tolerance=1e-9):
 @equation(PAPER, "58", "59",
           statement="The layer's Jacobian once more, with the letters A, B and C.",
           kind="identity", verdict="holds",
-          implements=(eq_58_own_jacobian, eq_59_kronecker), uses=("39",))
+          implements=(eq_36_39_58_own_jacobian, eq_59_kronecker), uses=("39",))
 def equations_58_and_59(rng):
     at = cases.small(rng, activation="relu")
     S, loops = at.states[1].S1, np.zeros((6, 16))
     for i, j, m in np.ndindex(2, 3, 8):
         loops[i + 2 * j, i + 2 * m] = S[m, j]
-    return [*blockwise("(58): (A 0; B C) against complex steps", map(eq_58_own_jacobian, at.states),
+    return [*blockwise("(58): (A 0; B C) against complex steps", map(eq_36_39_58_own_jacobian,
+                                                                  at.states),
                        lambda l: reference.own_jacobian(at.net, at.x, l), 1e-12),
             Equal("(59): A by loops", eq_59_kronecker(S, 2), loops, 1e-14), Case(S=S)]
 
@@ -45,17 +46,14 @@ def equations_58_and_59(rng):
           statement="Its right inverse, from the pseudo-inverses of Kronecker products, which are "
                     "Kronecker products.",
           kind="identity", verdict="holds",
-          implements=(eq_60_own_right_inverse, eq_61_63_plus, eq_62_B, eq_41_right_inverse),
-          uses=("41", "59"))
+          implements=(eq_60_own_right_inverse, eq_61_63_plus, eq_62_B), uses=("41", "59"))
 def equations_60_to_63(rng):
     def sides(b, A, B, C):
-        A_plus, C_plus, h = reference.pinv(A), reference.pinv(C), len(b.W1)
-        whole = reference.triangular_right_inverse(A, B, C)
-        return {"(60): whole": (eq_60_own_right_inverse(b), whole),
-                "(61): A+": (eq_61_63_plus(b.S1, h), A_plus),
+        return {"(60): whole": (eq_60_own_right_inverse(b),
+                                reference.triangular_right_inverse(A, B, C)),
+                "(61): A+": (eq_61_63_plus(b.S1, len(b.W1)), reference.pinv(A)),
                 "(62): B": (eq_62_B(b), B),
-                "(63): C+": (eq_61_63_plus(b.S2, h), C_plus),
-                "(41) from A+, B and C+": (eq_41_right_inverse(A_plus, B, C_plus), whole)}
+                "(63): C+": (eq_61_63_plus(b.S2, len(b.W1)), reference.pinv(C))}
     return for_any_rank(rng, sides)
 
 
@@ -138,14 +136,12 @@ def equations_73_to_79(rng):
           implements=(eq_79_80_BA_plus_A, eq_77_78_BA_plus_A, eq_59_kronecker, through),
           uses=("66", "79"))
 def equation_80(rng):
-    claims = []
-    for case, at, l, b in cases.blocks_of_any_rank(rng):
-        B, D = reference.triangle(at.net, at.x, l)[1], through(b.W2, b.slope2, b.V1)
-        claims += [Equal("B A+ A, by (78)", eq_77_78_BA_plus_A(b), B, 1e-9, case=case),
-                   Equal("(80): its last line", eq_79_80_BA_plus_A(b), B, 1e-11, case=case),
-                   Equal("B = D A with D = d x2 / d x1",
-                         D @ eq_59_kronecker(b.S1, len(b.W1)), B, 1e-11, case=case)]
-    return [*claims, Case(B=B)]
+    def sides(b, A, B, C):
+        D = through(b.W2, b.slope2, b.V1)
+        return {"B A+ A, by (78)": (eq_77_78_BA_plus_A(b), B),
+                "(80): its last line": (eq_79_80_BA_plus_A(b), B),
+                "B = D A with D = d x2 / d x1": (D @ eq_59_kronecker(b.S1, len(b.W1)), B)}
+    return for_any_rank(rng, sides)
 
 
 @equation(PAPER, "appendix-n",

@@ -1,5 +1,5 @@
-"""The other side of every check, without the room's formulas: loops over samples and units, complex
-steps, singular values. It knows a network by its matrices alone.
+"""The other side of every check, without the room's formulas: complex steps, singular values. It
+knows a network by its matrices alone.
 
 Matrices have one column a sample. A bias is a weight of a feature that is always one: W becomes
 [W b], and S = sigma(V X) has a row of ones below. Half order is (vec X^(1); vec X^(2)); parameters
@@ -7,6 +7,7 @@ in the paper's order are (vec W^(1)_1; vec W^(2)_1; ...), in the network's as ``
 """
 
 import numpy as np
+from scipy.linalg import block_diag
 
 STEP = 1e-30  # of a complex step: no subtraction, so no cancellation
 #: Elementwise, also of complex numbers.
@@ -36,22 +37,6 @@ def matrices(net, theta=None):
                   for V in (block.Vb, block.Va))
         blocks.append((*trained, V1, V2, SIGMA[block.first.layers[-2].function.name]))
     return blocks
-
-
-def by_loops(net, x, start=0, stop=None):
-    """Columns X (d, n) after block `stop`, from the rows x before block `start`, sample by sample
-    and unit by unit.
-    """
-    half, columns = net.width // 2, []
-    for row in np.asarray(x):
-        one, two = list(row[:half]), list(row[half:])
-        for W1, W2, V1, V2, sigma in matrices(net)[start:stop]:
-            s = sigma(V2 @ np.array(two))
-            one = [one[i] + sum(W1[i, k] * s[k] for k in range(len(s))) for i in range(half)]
-            s = sigma(V1 @ np.array(one))
-            two = [two[i] + sum(W2[i, k] * s[k] for k in range(len(s))) for i in range(half)]
-        columns.append(one + two)
-    return np.array(columns).T
 
 
 def features(W, V, sigma, X):
@@ -97,9 +82,9 @@ def split(net, x):
     return np.split(X, 2)
 
 
-def final(net, x, theta=None):
-    """X_L (width, S), also of complex parameters."""
-    return np.vstack(forward(matrices(net, theta), *split(net, x)))
+def final(net, x, theta=None, stop=None):
+    """X_L (width, S), or X after `stop` blocks, also of complex parameters."""
+    return np.vstack(forward(matrices(net, theta)[:stop], *split(net, x)))
 
 
 def outputs(net, x, theta=None):
@@ -111,9 +96,8 @@ def outputs(net, x, theta=None):
 # -- derivatives by complex steps ------------------------------------------------------------------
 
 def halves(X1, X2):
-    """(vec X^(1); vec X^(2)), by loops: units fastest."""
-    return np.array(
-        [X[i, j] for X in (X1, X2) for j in range(X.shape[1]) for i in range(X.shape[0])])
+    """(vec X^(1); vec X^(2)), units fastest."""
+    return np.concatenate([X1.T.ravel(), X2.T.ravel()])
 
 
 def half_jacobian(function, pair):
@@ -220,13 +204,8 @@ def softmax_hessian(f):
     """Block-diagonal Hessian of the sum of cross-entropies in the outputs, (n c, n c), units
     fastest.
     """
-    n, c = f.shape
-    H = np.zeros((n * c, n * c))
-    for s in range(n):
-        p = np.exp(f[s]) / np.exp(f[s]).sum()
-        for i, j in np.ndindex(c, c):
-            H[s * c + i, s * c + j] = p[i] * (i == j) - p[i] * p[j]
-    return H
+    q = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+    return block_diag(*(np.diag(p) - np.outer(p, p) for p in q))
 
 
 # -- inverses --------------------------------------------------------------------------------------

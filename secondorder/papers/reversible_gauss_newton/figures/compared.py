@@ -6,10 +6,13 @@ the rate with the least training loss later on (rule B) is told beside it. Both 
 runs on a seed of their own, six rates a method.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from secondorder.studies import (Chosen, at_loss, crossing, diverged, finished, least,
-                                 lowest_common, mean_and_range, saturation, smoothed, undecided)
+from secondorder.studies import (Chosen, at_loss, crossing, diverged, finished, headline, least,
+                                 legend_below, lowest_common, mean_and_range, saturation, smoothed,
+                                 undecided)
 
 from .training import NAMES, TITLES, train
 
@@ -25,7 +28,7 @@ METHODS = ("gn", "adam", "sgd")
 WORDS = {"authors": "at the authors' rates", "P": "at the rates of the paper's rule",
          "B": "at the best rates"}
 CHOOSING = Chosen.choosing_seed
-STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "mp": ("C2", "-.")}
+STYLES = {"gn": ("C3", "-"), "adam": ("C0", "--"), "sgd": ("C4", ":"), "exact": ("k", "-.")}
 
 FULL = {"cifar": {"task": "cifar-8", "samples": 5000, "width": 800, "batch": 102, "epochs": 100,
                   "looks": 10},
@@ -51,11 +54,6 @@ BY_RULE = (SIZES + ". Nobody ran this at the authors' rates: those of the paper'
            "training loss later on")
 
 
-def published(rates, seeds):
-    """Those of the authors' rates at which runs are at hand."""
-    return {name: rates[name] for name in rates if seeds[name]}
-
-
 def early(curves):
     """Rule P: least mean loss in epoch 1, of those that are stable (no epoch above 1.1 times the
     one before it, of the first three); the smallest rate if none is.
@@ -74,38 +72,63 @@ def late(curves):
                  "rate")
 
 
-#: With the paper's own rule, and with the authors' rates in its place.
-OWN_RULE = Chosen(train, RATES, {"P": early, "B": late}, WORDS, beside={"looks": 0})
-FIGURE_2 = Chosen(train, RATES, {"P": early, "B": late}, WORDS, published(AUTHORS, AUTHORS_SEEDS),
-                  {"looks": 0})
-one, grid, choosing, rates = OWN_RULE.one, OWN_RULE.grid, OWN_RULE.choosing, OWN_RULE.rates
-wanted, by_rule, decided = OWN_RULE.wanted, OWN_RULE.by_rule, OWN_RULE.decided
+#: With the authors' rates where they are known, and with the paper's own rule in their place.
+FIGURE_2 = Chosen(train, RATES, {"P": early, "B": late}, WORDS, AUTHORS, {"looks": 0})
+OWN_RULE = replace(FIGURE_2, published={})
 
 
 class OfFigure2:
-    """A study of Figure 2's runs on CIFAR-10: `judges` has a function of method -> runs by letter;
-    those that ask for other runs beside have a judge of their own.
+    """A study of Figure 2's runs, and of others that go `beside` them.
+
+    `trainings` are the runs by rule, of some `methods` on some `sets`, with other arguments where
+    there is ``more``. `judges` has by letter a function of name -> runs of the judged seeds; the
+    rule that decides is told first.
     """
 
-    judges = {}
+    trainings, methods, sets, more, judges = FIGURE_2, METHODS, ("cifar",), {}, {}
 
     @staticmethod
     def packed(result, arguments):
         """All but the Gram matrices, which only Figure 11 compares: nine tenths of the bytes."""
         return {name: value for name, value in result.items() if name != "grams"}
 
+    def beside(self, settings, results, name, rates):
+        """Name -> other runs on a set, at the rates (method -> rate) of one rule."""
+        return {}
+
+    def rates(self, settings, results, name="cifar"):
+        """Rule -> method -> rate; none as long as runs are missing."""
+        told = {method: self.trainings.rates(results, settings, name, method, **self.more)
+                for method in self.methods}
+        if None in told.values():
+            return {}
+        return {rule: {method: rates[rule] for method, rates in told.items()}
+                for rule in self.trainings.rules_of(name)}
+
     def runs(self, settings, results):
-        return FIGURE_2.wanted(settings, results)
+        wanted = self.trainings.wanted(settings, results, self.sets, self.methods, **self.more)
+        return wanted + [run for name in self.sets
+                         for rates in self.rates(settings, results, name).values()
+                         for runs in self.beside(settings, results, name, rates).values()
+                         for run in runs]
+
+    def told(self, results, settings, name="cifar"):
+        """Rule -> method, or what `beside` calls it -> what the runs returned."""
+        told = self.trainings.by_rule(results, settings, name, self.methods, **self.more)
+        return {rule: told[rule] | {other: [results.returned(run) for run in runs]
+                                    for other, runs in self.beside(settings, results, name,
+                                                                   rates).items()}
+                for rule, rates in self.rates(settings, results, name).items()}
 
     def judge(self, results, settings):
-        return {letter: FIGURE_2.under_rules(results, settings, "cifar", judge)
-                for letter, judge in self.judges.items()}
-
-
-def by_letter(told):
-    """Letter -> verdict, of rule -> letter -> verdict: the first rule decides."""
-    return {letter: decided({rule: verdicts[letter] for rule, verdicts in told.items()})
-            for letter in next(iter(told.values()))}
+        verdicts = {}
+        for name in self.sets:
+            told = self.told(results, settings, name)
+            for letter, judge in self.judges.items():
+                own = f"{letter}-{name}".lstrip("-") if len(self.sets) > 1 else letter
+                verdicts[own] = self.trainings.decided(
+                    {rule: judge(runs) for rule, runs in told.items()})
+        return verdicts
 
 
 # -- what is read off a run ------------------------------------------------------------------------
@@ -134,10 +157,11 @@ def cut_off(runs):
                      "read") if lost else None
 
 
-def logs(runs, others, number=final):
-    """log of a number over another run's, by seed; NaN where both diverged."""
+def logs(runs, others, record="loss"):
+    """log of a run's end over another's, by seed; NaN where both diverged."""
     with np.errstate(invalid="ignore"):
-        return [float(np.log(number(a)) - np.log(number(b))) for a, b in zip(runs, others)]
+        return [float(np.log(final(a, record)) - np.log(final(b, record)))
+                for a, b in zip(runs, others)]
 
 
 def excess_at_equal_loss(one, other):
@@ -146,15 +170,6 @@ def excess_at_equal_loss(one, other):
     level = lowest_common(*curves)
     tests = [at_loss(curve, run["test"], level) for curve, run in zip(curves, (one, other))]
     return float(np.log(tests[0] / tests[1]))
-
-
-def kernel_at(run, level):
-    """Where T first comes down to a level, an epoch from 0, and the similarity of the tangent
-    kernel with its start after this epoch.
-    """
-    epoch = int(np.flatnonzero(smoothed(run["loss"]) <= level)[0])
-    at = np.linspace(0, len(run["loss"]), len(run["looks"]))
-    return epoch, np.interp(epoch + 1, at, [look["ntk"] for look in run["looks"]])
 
 
 def reached(run, level):
@@ -170,51 +185,54 @@ def reached(run, level):
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def draw_curves(panel, runs, name, colour, style, label, start=1, **line):
-    """A record of the runs that are finite by epoch, mean and range."""
-    mean_and_range(panel, [run[name] for run in finished(runs)], colour, start, linestyle=style,
-                   label=label, **line)
+LOOKS = {method: (NAMES[method], *style) for method, style in STYLES.items()}
+LOSSES = {"loss": "training loss", "test": "test loss"}
 
 
-LOSSES = ("training loss", "test loss")
+def draw_panels(figure, settings, title, panels, rows=1, about=None, looks=LOOKS, **shared):
+    """Curves of what `looks` names -> (label, colour, style), by epoch; the rule that decides
+    thick, others thin.
+
+    A panel is a dict of what its axes are to be set to, and of ``told``, rule -> method -> runs;
+    ``of``, a record by its name or a function that reads a curve off a run; ``at``, where the curve
+    starts and how far its next value is; ``line``, where there is a horizontal one.
+    """
+    grid = figure.subplots(rows, len(panels) // rows, squeeze=False, **shared)
+    rules = [thick_and_thin(axes["told"]) for axes in panels]
+    alike = len(set(rules)) == 1
+    for panel, axes, rule in zip(grid.flat, panels, rules):
+        axes = {"xlabel": "epoch", "at": (1, 1), "line": None, "title": ""} | axes
+        told, of, at, line = (axes.pop(name) for name in ("told", "of", "at", "line"))
+        for number, runs in enumerate(told.values()):
+            for name in (name for name in looks if name in runs):
+                label, colour, style = looks[name]
+                mean_and_range(panel, [run[of] if isinstance(of, str) else of(run)
+                                       for run in finished(runs[name])], colour, *at,
+                               linestyle=style, linewidth=0.8 if number else 1.6,
+                               label=None if number else label)
+        if line is not None:
+            panel.axhline(line, color="0.6", linewidth=0.8)
+        panel.set(**axes)
+        panel.set_title("\n".join(filter(None, (axes["title"], "" if alike else rule))), fontsize=8)
+    if "sharex" in shared:
+        for panel in grid[:-1].flat:
+            panel.set_xlabel("")
+    legend_below(figure, grid[0, 0], rows=1 + (len(looks) > 4))
+    headline(figure, f"{title}{f' ({rules[0]})' * alike}\n{about or title_of(settings)}", settings)
 
 
-def panels_by_rule(figure, rules, names=("training loss",)):
-    """Rule -> its panels, one a name, losses by epoch; a row a rule where there are several."""
-    shape = (1, len(rules)) if len(names) == 1 else (len(rules), len(names))
-    grid = figure.subplots(*shape, sharex=True, sharey=len(names) == 1, squeeze=False)
-    rows = dict(zip(rules, grid.T if len(names) == 1 else grid))
-    for rule, row in rows.items():
-        for panel, name in zip(row, names):
-            panel.set(ylabel=name, yscale="log")
-            panel.set_title(WORDS[rule], fontsize=9)
-    for panel in grid[-1]:
-        panel.set_xlabel("epoch")
-    return rows
-
-
-def draw_by_rule(panel, told, name, log=True, start=1):
-    """A record of every method by epoch; the rule that decides thick, others thin."""
-    _draw_thick_and_thin(panel, told, lambda run: run[name], start=start)
-    panel.set(xlabel="epoch" if start else "step", yscale="log" if log else "linear")
-
-
-def draw_looks(panel, told, of, every):
-    """What `of` reads off the looks of every method, one each `every` epochs; rules as above."""
-    _draw_thick_and_thin(panel, told, lambda run: [of(look) for look in run["looks"]], every, 0)
-
-
-def _draw_thick_and_thin(panel, told, curve, step=1, start=1):
-    for number, methods in enumerate(told.values()):
-        for method, runs in methods.items():
-            colour, style = STYLES[method]
-            mean_and_range(panel, [curve(run) for run in finished(runs)], colour, start, step,
-                           linestyle=style, linewidth=0.8 if number else 1.6,
-                           label=None if number else NAMES[method])
+def draw_rules(figure, settings, title, told, looks, names=("loss",)):
+    """Losses of what `looks` names, a panel or row a rule."""
+    draw_panels(figure, settings, title, [
+        {"told": {rule: runs}, "of": name, "ylabel": LOSSES[name], "yscale": "log"}
+        for rule, runs in told.items() for name in names],
+        len(told) if len(names) > 1 else 1, looks=looks, sharex=True)
 
 
 def thick_and_thin(told):
     """How a title says which rule is drawn how; seeds, where the rules have not the same ones."""
+    if len(told) == 1:
+        return WORDS[next(iter(told))]
     seeds = {rule: max(map(len, methods.values())) for rule, methods in told.items()}
     return ", ".join(f"{how}: {WORDS[rule]}"
                      + f" ({seeds[rule]} seed{'s' * (seeds[rule] > 1)})" * (
@@ -222,11 +240,8 @@ def thick_and_thin(told):
                      for how, rule in zip(("thick", "thin"), told))
 
 
-def title_of(settings, names=("cifar",)):
-    """Sets, sizes and network."""
-    parts = []
-    for name in names:
-        about = settings[name]
-        parts.append(f"{TITLES[about['task']]}, {about['samples']} images (a subset), "
-                     f"d' = {about['width']}, n = {about['batch']}")
-    return "; ".join(parts)
+def title_of(settings, name="cifar"):
+    """Set, sizes and network."""
+    about = settings[name]
+    return (f"{TITLES[about['task']]}, {about['samples']} images (a subset), d' = {about['width']},"
+            f" n = {about['batch']}")

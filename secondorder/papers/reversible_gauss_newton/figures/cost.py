@@ -33,28 +33,25 @@ def compare(seed, inputs, blocks, width, batch, rounds):
         return optimizer_of(RevMLP(inputs, blocks, width, outputs=10, init=1e-3, rng=seed,
                                    dtype="float32"), method, 1e-3)
 
-    told = {"seconds": {}, "bytes": {}}
+    peaks, times = {}, {name: [] for name in METHODS}
     for method in METHODS:
         small = RevMLP(4, 1, 8, outputs=2, rng=0, dtype="float32")
         optimizer_of(small, method, 1e-3).step(np.ones((2, 4)), [0, 1])  # late imports stay out
         tracemalloc.start()
-        try:
-            optimizer = of(method)
-            optimizer.step(x, y)
-            tracemalloc.reset_peak()
-            optimizer.step(x, y)
-            told["bytes"][method] = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        optimizer = of(method)
+        optimizer.step(x, y)
+        tracemalloc.reset_peak()
+        optimizer.step(x, y)
+        peaks[method] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
         del optimizer
-    optimizers, times = {method: of(method) for method in METHODS}, {name: [] for name in METHODS}
-    for _ in range(rounds):
-        for method, optimizer in optimizers.items():
-            began = time.process_time()
-            optimizer.step(x, y)
-            times[method].append(time.process_time() - began)
-    told["seconds"] = {method: float(np.median(times[method])) for method in METHODS}
-    return told
+    optimizers = {method: of(method) for method in METHODS}
+    for method, optimizer in rounds * list(optimizers.items()):
+        began = time.process_time()
+        optimizer.step(x, y)
+        times[method].append(time.process_time() - began)
+    return {"seconds": {method: float(np.median(times[method])) for method in METHODS},
+            "bytes": peaks}
 
 
 def weights(inputs, blocks, width):
@@ -104,15 +101,14 @@ class Cost:
 
     def draw(self, results, figure, settings):
         for panel, (number, limit) in zip(figure.subplots(1, 2), LIMITS.items()):
-            for k, shape in enumerate(settings["shapes"].values()):
-                value = float(np.median(ratios(results, shape, number)))
-                panel.bar(k, value, width=0.5)
-                panel.annotate(f"{value:.2f}", (k, value), ha="center", va="bottom")
+            names = [f"{d} inputs, {L} blocks,\nd' = {w}, n = {n}"
+                     for d, L, w, n in settings["shapes"].values()]
+            panel.bar_label(panel.bar(names, [
+                np.median(ratios(results, shape, number)) for shape in settings["shapes"].values()],
+                0.5, color=["C0", "C1"]), fmt="%.2f")
             panel.axhline(limit, color="0.3", linewidth=0.8)
             panel.annotate(f"limit {limit}", (0.5, limit), ha="center", va="bottom")
             panel.set_ylim(0, 1.3 * max(limit, panel.dataLim.ymax))
-            panel.set_xticks(range(len(NAMES)), [f"{d} inputs, {L} blocks,\nd' = {w}, n = {n}"
-                                                 for d, L, w, n in settings["shapes"].values()])
             panel.set_ylabel(f"{TOLD[number]} over gradient descent's")
         figure.suptitle("A step of Gauss-Newton beside one of gradient descent (random data, "
                         "float32)", fontsize=10)

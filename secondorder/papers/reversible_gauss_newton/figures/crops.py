@@ -4,23 +4,10 @@ import numpy as np
 
 
 def random_boxes(rng, count, side, area=(0.08, 1.0), ratio=(0.75, 4 / 3)):
-    """Boxes for random resized crops.
+    """Boxes (count, 4) in images of `side` pixels: top, left, height, width, not rounded.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    count, side : int
-        `side`: height and width of the images.
-    area : (float, float)
-        Smallest and largest share of the image, uniform between.
-    ratio : (float, float)
-        Smallest and largest width over height, uniform in the logarithm. A side that would be
-        longer than the image is cut to it.
-
-    Returns
-    -------
-    (count, 4) array
-        Top, left, height, width, in pixels and not rounded.
+    The share of the image is uniform between the limits of `area`, width over height uniform in
+    its logarithm between those of `ratio`; a side that would be longer than the image is cut to it.
     """
     surface = side * side * rng.uniform(*area, count)
     shape = np.exp(rng.uniform(*np.log(ratio), count))
@@ -31,23 +18,11 @@ def random_boxes(rng, count, side, area=(0.08, 1.0), ratio=(0.75, 4 / 3)):
 
 
 def resized_crops(x, channels, boxes, to):
-    """Every image cut to its box and brought to `to` x `to` pixels.
+    """Every image of x (S, channels * side^2) cut to its box and brought to `to` x `to` pixels.
 
     A new pixel is the mean of the old image over the area that it covers:
     y_c = A x_c B^T for each channel c, with A, B (to, side) the shares of old rows and columns in
     the new ones.
-
-    Parameters
-    ----------
-    x : (S, channels * side^2) array
-    channels : int
-    boxes : (S, 4) array
-        As `random_boxes` makes them.
-    to : int
-
-    Returns
-    -------
-    (S, channels * to^2) array
     """
     side = round((x.shape[1] / channels) ** 0.5)
     A = shares(boxes[:, 0], boxes[:, 2], side, to).astype(x.dtype)

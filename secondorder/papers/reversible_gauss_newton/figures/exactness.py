@@ -61,26 +61,22 @@ def residual(result):
 class Exact:
     def runs(self, settings, results):
         sizes = {name: settings[name] for name in ("task", "samples", "width", "rate")}
-        usual = [Run(steps, {"seed": seed, "kind": kind, "batch": settings["batch"],
-                             "count": settings["count"], **sizes})
-                 for seed in settings["seeds"] for kind in ("exact", "gn")]
-        return usual + [Run(steps, {"seed": seed, "kind": "code", "batch": settings["wide"],
-                                    "count": 3, **sizes})
-                        for seed in settings["seeds"]]
+        usual = settings["batch"], settings["count"]
+        return [Run(steps, {"seed": seed, "kind": kind, "batch": batch, "count": count, **sizes})
+                for seed in settings["seeds"] for kind, (batch, count) in (
+                    ("exact", usual), ("gn", usual), ("code", (settings["wide"], 3)))]
 
     def judge(self, results, settings):
-        verdicts = {}
-        for kind in ("exact", "gn"):
+        def small(kind):
             misses = [residual(one) for one in results.of(kind=kind)]
-            verdicts[kind] = counted([value < 1e-3 for value in misses], misses,
-                                     "larger defect of start and end", 3)
+            return counted([value < 1e-3 for value in misses], misses,
+                           "larger defect of start and end", 3)
+
         runs = results.of(kind="code")
-        verdicts["code"] = counted([not diverged(one) and one["last"][1] == one["last"][2]
-                                    for one in runs],
-                                   [one["last"][1] for one in finished(runs)],
-                                   "least rank of a half layer", 3).with_note(
-                                       f"n = {settings['wide']}")
-        return verdicts
+        full = counted([not diverged(one) and one["last"][1] == one["last"][2] for one in runs],
+                       [one["last"][1] for one in finished(runs)], "least rank of a half layer", 3)
+        return {"exact": small("exact"), "gn": small("gn"),
+                "code": full.with_note(f"n = {settings['wide']}")}
 
     def draw(self, results, figure, settings):
         panel = figure.subplots()

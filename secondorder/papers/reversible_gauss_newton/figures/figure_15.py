@@ -5,14 +5,12 @@ import warnings
 import numpy as np
 
 import secondorder as so
-from secondorder.studies import (Chosen, both, diverged, headline, legend_below, paired, study,
-                                 table)
+from secondorder.studies import Chosen, both, diverged, paired, study, table
 from secondorder.studies.data import where
 
 from .. import PAPER, RankWarning, RevMLP
 from . import compared
-from .figure_1 import boldest, lowest
-from .figure_2 import saturation_of
+from .figures_1_to_4 import boldest, lowest, saturation_of
 from .training import METHODS, out_of_bounds, rounded
 
 RATES = {"gn": (0.1, 0.2, 0.5, 1.0, 1.5, 1.9), "adam": compared.RATES["adam"],
@@ -69,8 +67,9 @@ def faster(runs):
 
 
 def behind(runs):
-    return both(*(paired(compared.logs(runs["gn"], runs["adam"], lambda run: compared.final(
-        run, name)), f"log ratio, {name}") for name in ("loss", "test")))
+    """Gauss-Newton ends above Adam in training and in test loss."""
+    return both(*(paired(compared.logs(runs["gn"], runs["adam"], name), f"log ratio, {name}")
+                  for name in ("loss", "test")))
 
 
 @study(PAPER, "figure-15", shows="Wine quality by regression: one batch, and mini-batches",
@@ -103,12 +102,11 @@ class Figure15:
     def draw(self, results, figure, settings):
         told = {name: trainings.by_rule(results, settings, name)
                 for name, trainings in TRAININGS.items()}
-        for panel, name, record in zip(figure.subplots(1, 3), ("full", "mini", "mini"),
-                                       ("loss", "loss", "test")):
-            compared.draw_by_rule(panel, told[name], record, start=int(name == "mini"))
-            panel.set(ylabel="test loss" if record == "test" else "training loss")
-            panel.set_title("one batch" if name == "full" else "mini-batches", fontsize=9)
-        legend_below(figure, panel)
         data = "wine quality (red)" if where("wine-quality") else "diabetes, in the place of wine"
-        headline(figure, f"Regression: {data}, d' = {settings['full']['width']}\n"
-                 f"({compared.thick_and_thin(told['full'])})", settings)
+        compared.draw_panels(figure, settings, f"Regression: {data}", [
+            {"told": told[name], "of": record, "at": (int(name == "mini"), 1), "yscale": "log",
+             "xlabel": "epoch" if name == "mini" else "step", "title": title,
+             "ylabel": "test loss" if record == "test" else "training loss"}
+            for name, record, title in (("full", "loss", "one batch"), ("mini", "loss",
+                                        "mini-batches"), ("mini", "test", "mini-batches"))],
+            about=f"d' = {settings['full']['width']}")

@@ -7,11 +7,16 @@ else could make the difference is kept equal or named: every method has four rat
 keeps the one that generalises best on a seed of its own (in mini-batches the one that trains best);
 the small weights of the start (N(0, 1e-6)), so that all features are learnt; no truncation beside
 one ("exact" against "1 %"); what is augmented is so for all.
+
+And is the right inverse to blame, or that it solves for x_L and not for the logits? It moves x_L, d
+numbers an image, by the least change that the logits ask for; Moore-Penrose of the logits moves ten
+numbers an image. Moore-Penrose of x_L stands between them: it solves the right inverse's own system
+by the shortest step.
 """
 
 import numpy as np
 
-from secondorder.studies import (HELD, Run, at_loss, both, chosen, counted, diverged, finished,
+from secondorder.studies import (HELD, Run, at_loss, both, counted, diverged, finished, least,
                                  legend_below, paired, saturation, smoothed, study)
 
 from .. import PAPER
@@ -19,11 +24,12 @@ from . import compared
 from .training import NAMES, TITLES, train
 
 RATES = {"gn": (0.2, 0.5, 1.0, 2.0), "exact": (0.2, 0.5, 1.0, 2.0), "mp": (0.2, 0.5, 1.0, 2.0),
-         "adam": (3e-4, 1e-3, 3e-3, 1e-2), "sgd": (0.03, 0.1, 0.3, 1.0)}
+         "mp-features": (0.2, 0.5, 1.0, 2.0), "adam": (3e-4, 1e-3, 3e-3, 1e-2),
+         "sgd": (0.03, 0.1, 0.3, 1.0)}
 LEVEL, UNTIL, CHOOSING = 0.1, 0.05, 100  # training losses; the seed that rates are chosen on
 GAUSS_NEWTON, FIRST_ORDER = ("exact", "gn", "mp"), ("adam", "sgd")
 STYLES = {"exact": ("C3", "-"), "gn": ("C1", "--"), "mp": ("C2", "-."), "adam": ("C0", "-"),
-          "sgd": ("C4", ":")}
+          "sgd": ("C4", ":"), "mp-features": ("C5", "--")}
 FULL = {"task": "mnist", "samples": 96, "widths": (120, 240, 960), "seeds": tuple(range(2, 24)),
         "steps": {"gn": 60, "exact": 60, "mp": 60, "adam": 300, "sgd": 600},
         "noisy": {"samples": 1408, "batch": 128, "width": 600, "epochs": 40}}
@@ -33,15 +39,13 @@ QUICK = {"task": "digits", "samples": 24, "widths": (30, 60, 240), "seeds": (2,)
 RATIOS = ("0.8", "0.4", "0.1")  # n / d' of the three widths
 
 
-def full_batch(settings, seed, method, rate, width):
-    return Run(train, {"seed": seed, "task": settings["task"], "method": method, "rate": rate,
-                       "epochs": settings["steps"][method], "samples": settings["samples"],
-                       "batch": settings["samples"], "width": width, "until": UNTIL})
-
-
-def noisy(settings, seed, method, rate):
-    return Run(train, {"seed": seed, "task": "noisy digits", "method": method, "rate": rate,
-                       **settings["noisy"]})
+def one(settings, seed, method, rate, width):
+    """A run on one batch; without a width in mini-batches of noisy digits."""
+    return Run(train, {"seed": seed, "method": method, "rate": rate} | (
+        {"task": settings["task"], "samples": settings["samples"], "batch": settings["samples"],
+         "epochs": settings["epochs"] if "epochs" in settings else settings["steps"][method],
+         "width": width, "until": UNTIL} if width else
+        {"task": "noisy digits", **settings["noisy"]}))
 
 
 def test_at(result, level=LEVEL):
@@ -59,19 +63,60 @@ def at_level(result):
     return value if np.isfinite(value) else 1e6 + result["loss"][-1]
 
 
-def last(result):
-    """The last training loss, infinite where a run diverged."""
-    return np.inf if diverged(result) else smoothed(result["loss"])[-1]
+class AtEqualLoss:
+    """Some `methods` on one batch at some widths, each at the best rate on a seed of its own: by
+    test loss at the level, or by the last training loss where inputs are noisy.
+    """
+
+    def best_rate(self, settings, results, method, width):
+        """None as long as runs are missing."""
+        runs = [one(settings, CHOOSING, method, rate, width) for rate in RATES[method]]
+        if any(run not in results for run in runs):
+            return None
+        number = at_level if width else compared.final
+        return RATES[method][least([number(results.returned(run)) for run in runs], "rate")]
+
+    def judged(self, settings, results, method, width):
+        """The runs of the judged seeds; none as long as the rate is not known."""
+        best = self.best_rate(settings, results, method, width)
+        return [one(settings, seed, method, best, width) for seed in settings["seeds"] if best]
+
+    def runs(self, settings, results):
+        widths = [*settings["widths"], *[None] * ("noisy" in settings)]
+        return [run for method in self.methods for width in widths
+                for run in [one(settings, CHOOSING, method, rate, width)
+                            for rate in RATES[method]]
+                + self.judged(settings, results, method, width)]
+
+    def told(self, results, settings, width=None):
+        """Method -> what the judged runs returned."""
+        return {method: [*map(results.returned, self.judged(settings, results, method, width))]
+                for method in self.methods}
+
+    def tests(self, results, settings, width):
+        """Method -> test losses at the level, NaN of runs that diverged."""
+        return {method: np.array([np.nan if diverged(run) else test_at(run) for run in runs])
+                for method, runs in self.told(results, settings, width).items()}
+
+    def draw_pairs(self, panels, results, settings, names):
+        """Test loss over training loss along the judged runs, a panel a width."""
+        for panel, width in zip(panels, settings["widths"]):
+            for method, runs in self.told(results, settings, width).items():
+                colour, style = STYLES[method]
+                for number, run in enumerate(finished(runs)):
+                    x = run["loss"][1:]
+                    panel.plot(x, run["test"][:len(x)], style, color=colour, linewidth=1, alpha=0.8,
+                               label=None if number else names[method])
+            panel.set(xscale="log", title=f"one batch, n / d' = {settings['samples'] / width:.1f}")
+        for panel in panels:
+            panel.set(yscale="log", xlabel="training loss, falling")
+            panel.title.set_fontsize(8)
+            panel.invert_xaxis()
+        panels[0].set_ylabel("test loss")
+        legend_below(panels[0].figure, panels[0])
 
 
-def best_rate(results, settings, method, width=None):
-    """By test loss at the level, or by the last training loss where inputs are noisy."""
-    task = settings["task"] if width else "noisy digits"
-    candidates = [{"task": task, "method": method, "rate": rate, "width": width
-                   or settings["noisy"]["width"]} for rate in RATES[method]]
-    best = chosen(results, candidates, at_level if width else last, (CHOOSING,))
-    return None if best is None else best["rate"]
-
+# -- the claims ------------------------------------------------------------------------------------
 
 TOLD = {"gn": "Gauss-Newton with the paper's tolerance, 1 %,",
         "exact": "Gauss-Newton without a tolerance",
@@ -102,47 +147,24 @@ def claims():
                  "of 1024 of each set. Moore-Penrose solves with a kernel of ten times the "
                  "samples. Every method at the rate that generalises best on seed 100, of four; "
                  "weights start at 1e-3")
-class PoorGeneralisation:
-    def runs(self, settings, results):
-        wanted = []
-        for method in RATES:
-            for width in settings["widths"]:
-                wanted += [full_batch(settings, CHOOSING, method, rate, width)
-                           for rate in RATES[method]]
-                best = best_rate(results, settings, method, width)
-                wanted += [full_batch(settings, seed, method, best, width)
-                           for seed in settings["seeds"] if best]
-            wanted += [noisy(settings, CHOOSING, method, rate) for rate in RATES[method]]
-            best = best_rate(results, settings, method)
-            wanted += [noisy(settings, seed, method, best) for seed in settings["seeds"] if best]
-        return wanted
+class PoorGeneralisation(AtEqualLoss):
+    methods = (*GAUSS_NEWTON, *FIRST_ORDER)
 
     def judge(self, results, settings):
         verdicts = {}
         for ratio, width in zip(RATIOS, settings["widths"]):
-            runs = {method: results.by_seed(
-                task=settings["task"], method=method, width=width,
-                rate=best_rate(results, settings, method, width)) for method in RATES}
-            told = {method: {seed: np.nan if diverged(runs[method][seed]) else
-                             test_at(runs[method][seed]) for seed in settings["seeds"]}
-                    for method in RATES}
+            tests = self.tests(results, settings, width)
+            better = np.fmin(*(tests[other] for other in FIRST_ORDER))
             for method in GAUSS_NEWTON:
-                if f"{method}-{ratio}" == SAME:
-                    continue
-                excess = [np.log(told[method][seed] / np.fmin(*(told[other][seed] for other in
-                                                                FIRST_ORDER)))
-                          for seed in settings["seeds"]]
-                verdicts[f"{method}-{ratio}"] = paired(excess, "log ratio of test losses")
-        runs = {method: results.by_seed(task="noisy digits", method=method,
-                                        rate=best_rate(results, settings, method))
-                for method in RATES}
+                if f"{method}-{ratio}" != SAME:
+                    verdicts[f"{method}-{ratio}"] = paired(np.log(tests[method] / better),
+                                                           "log ratio of test losses")
+        runs = self.told(results, settings)
         for method in GAUSS_NEWTON:
-            mine = [runs[method][seed] for seed in settings["seeds"]]
             verdicts[f"{method}-noise"] = both(*(paired(
-                [self._excess(one, runs[other][seed])
-                 for seed, one in zip(settings["seeds"], mine)],
+                [excess(one, two) for one, two in zip(runs[method], runs[other])],
                 f"log ratio of test losses to {NAMES[other]}") for other in FIRST_ORDER))
-            gains = [np.nan if diverged(one) else saturation(one["loss"]) for one in mine]
+            gains = [np.nan if diverged(one) else saturation(one["loss"]) for one in runs[method]]
             verdicts[f"{method}-saturates"] = counted([gain < 1.02 for gain in gains], gains,
                                                       "loss half-way over the least after")
         cases = [verdicts[f"mp-{case}"] for case in (*RATIOS, "noise")]
@@ -150,56 +172,67 @@ class PoorGeneralisation:
         verdicts["as-such"] = both(*cases, because=f"above them in {lost} of {len(cases)} cases")
         return verdicts
 
-    def _excess(self, one, other):
-        """log of one's test loss over the other's, at the lowest training loss of both; a run
-        that diverged is read as far as it went.
-        """
-        if not (one["loss"] and other["loss"]):
-            return np.nan
-        return compared.excess_at_equal_loss(one, other)
+    def draw(self, results, figure, settings):
+        panels = figure.subplots(1, 4)
+        for method, runs in self.told(results, settings).items():
+            rows = [[smoothed(one["loss"]), smoothed(one["test"])] for one in finished(runs)]
+            if rows:
+                shortest, (colour, style) = min(len(row[0]) for row in rows), STYLES[method]
+                panels[3].plot(*np.mean([[losses[:shortest], tests[:shortest]]
+                                         for losses, tests in rows], axis=0), style, color=colour)
+        panels[3].set_title("mini-batches, new noise; mean")
+        self.draw_pairs(panels, results, settings, NAMES)
+        figure.suptitle(f"Test loss at equal training loss: {settings['samples']} images of "
+                        f"{TITLES[settings['task']]}; noisy digits (a line a seed, the lower the "
+                        "better)", fontsize=10)
+
+
+def excess(one, other):
+    """log of one's test loss over the other's, at the lowest training loss of both; a run that
+    diverged is read as far as it went.
+    """
+    return compared.excess_at_equal_loss(one, other) if one["loss"] and other["loss"] else np.nan
+
+
+# -- ours: is the right inverse to blame? ----------------------------------------------------------
+
+CALLED = NAMES | {"exact": "the right inverse", "mp": "Moore-Penrose of the logits"}
+PAIRS = {"features": ("mp-features", "mp"), "inverse": ("exact", "mp-features"),
+         "both": ("exact", "mp")}
+PARTED = {f"{letter}-{ratio}": f"n / d' = {ratio}: {CALLED[one]} has a higher test loss than "
+          f"{CALLED[other]} at training loss {LEVEL}"
+          for ratio in RATIOS[:2] for letter, (one, other) in PAIRS.items()}
+
+
+@study(PAPER, "claim-features-or-logits",
+       shows="Test loss at equal training loss: right inverse, and Moore-Penrose of x_L and of the "
+             "logits",
+       claims=PARTED, ours=tuple(PARTED),
+       full={"task": "digits", "samples": 48, "widths": (60, 120), "epochs": 60,
+             "seeds": (2, 3, 4, 5, 6, 7)},
+       quick={"task": "digits", "samples": 12, "widths": (15, 30), "epochs": 6, "seeds": (2,)},
+       seconds=(900, 4),
+       smaller="48 digits in one batch",
+       deviation="a control of ours: 48 digits in one batch. Moore-Penrose of x_L solves with a "
+                 "kernel of 64 times the samples. Every method at the rate that generalises best "
+                 "on seed 100, of four; weights start at 1e-3")
+class FeaturesOrLogits(AtEqualLoss):
+    methods = ("exact", "mp-features", "mp")
+
+    def judge(self, results, settings):
+        verdicts = {}
+        for width, ratio in zip(settings["widths"], RATIOS):
+            tests = self.tests(results, settings, width)
+            for letter, pair in PAIRS.items():
+                above, below = (np.log(tests[method]) for method in pair)
+                rates = [f"{self.best_rate(settings, results, method, width):g}" for method in pair]
+                verdicts[f"{letter}-{ratio}"] = paired(
+                    above - below, "log ratio of test losses").with_note(
+                    f"rates {' and '.join(rates)}")
+        return verdicts
 
     def draw(self, results, figure, settings):
-        told = [one for one in results.arguments() if one["task"] != "noisy digits"]
-        panels = figure.subplots(1, 4)
-        for panel, width in zip(panels, sorted({one["width"] for one in told})):
-            for method in RATES:
-                draw_pairs(panel, results.of(method=method, width=width, task=told[0]["task"]),
-                           results.arguments(method=method, width=width, task=told[0]["task"]),
-                           method)
-            panel.set_title(f"one batch, n / d' = {told[0]['samples'] / width:.1f}", fontsize=8)
-        for method in RATES:
-            draw_mean(panels[3], [one for one, told in zip(
-                results.of(method=method, task="noisy digits"),
-                results.arguments(method=method, task="noisy digits"))
-                if told["seed"] != CHOOSING], method)
-        panels[3].set_title("mini-batches, new noise; mean", fontsize=8)
-        for panel in panels:
-            panel.set(xscale="linear" if panel is panels[3] else "log", yscale="log",
-                      xlabel="training loss, falling")
-            panel.invert_xaxis()
-        panels[0].set_ylabel("test loss")
-        legend_below(figure, panels[0])
-        images = f"{told[0]['samples']} images of {TITLES[told[0]['task']]}"
-        figure.suptitle(f"Test loss at equal training loss: {images}; noisy digits (a line a seed, "
-                        "the lower the better)", fontsize=10)
-
-
-def draw_pairs(panel, results, arguments, method):
-    """Test loss over training loss along the judged runs of a method."""
-    shown = [one for one, told in zip(results, arguments) if told["seed"] != CHOOSING]
-    for number, one in enumerate(finished(shown)):
-        colour, style = STYLES[method]
-        x = one["loss"][1:]
-        panel.plot(x, one["test"][:len(x)], style, color=colour, linewidth=1, alpha=0.8,
-                   label=NAMES[method] if number == 0 else None)
-
-
-def draw_mean(panel, runs, method):
-    """Mean over seeds of the test loss over that of the training loss, both smoothed."""
-    rows = [[smoothed(one["loss"]), smoothed(one["test"])] for one in finished(runs)]
-    if not rows:
-        return
-    shortest = min(len(losses) for losses, _ in rows)
-    x, y = np.mean([[losses[:shortest], tests[:shortest]] for losses, tests in rows], axis=0)
-    colour, style = STYLES[method]
-    panel.plot(x, y, style, color=colour, linewidth=1.5)
+        panels = figure.subplots(1, len(settings["widths"]), sharey=True)
+        self.draw_pairs(panels, results, settings, CALLED)
+        figure.suptitle(f"{settings['samples']} {TITLES[settings['task']]} in one batch; "
+                        f"{len(settings['seeds'])} seeds, a line each", fontsize=10)

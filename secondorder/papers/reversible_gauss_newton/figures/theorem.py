@@ -37,13 +37,12 @@ class Theorem:
                 for rate in RATES.values()]
 
     def judge(self, results, settings):
-        verdicts = {}
-        for letter, rate in RATES.items():
-            told = [results.by_seed(method=method, rate=rate) for method in ("exact", "mp")]
-            values = [apart(told[0][seed], told[1][seed]) for seed in settings["seeds"]]
-            verdicts[letter] = counted([value < 0.05 for value in values], values,
-                                       "largest log ratio of the losses", 3)
-        return verdicts
+        told = {letter: [*map(apart, *(results.of(method=method, rate=rate)
+                                       for method in ("exact", "mp")))]
+                for letter, rate in RATES.items()}
+        return {letter: counted([value < 0.05 for value in values], values,
+                                "largest log ratio of the losses", 3)
+                for letter, values in told.items()}
 
     def draw(self, results, figure, settings):
         for panel, rate in zip(figure.subplots(1, 2, sharey=True), RATES.values()):

@@ -5,14 +5,6 @@ import numpy as np
 import pytest
 
 import secondorder as so
-from secondorder.optimizers import conjugate_gradients
-
-
-def test_conjugate_gradients_without_an_iteration():
-    found = conjugate_gradients(lambda v: 2 * v, np.ones(2), 0.5, 0)
-    assert found.iterations == 0 and found.solution.tolist() == [0.0, 0.0]
-    assert found.residual.tolist() == [1.0, 1.0] and not found.negative_curvature
-    assert found.curvature == 0
 
 
 @pytest.mark.parametrize("outputs, epsilon", [(5, 0.2), (4, 0.25), (2, 0.5)])
@@ -88,15 +80,6 @@ def test_truncated_newton_does_not_take_steps_that_rise_beyond_rounding():
         assert info["halvings"] > 0 and after <= before
 
 
-@pytest.mark.parametrize("roundings, told", [(3.9, False), (4.1, True)])
-def test_truncated_newton_takes_no_ratio_of_four_roundings_of_the_objective(roundings, told):
-    """At a weight of zero the objective is the offset, of which a rounding is eps."""
-    net = so.Network([so.Linear(1, 1, bias=False, init=0.0)])
-    optimizer = so.TruncatedNewton(net, Shifted(1.0, -8.0))
-    optimizer._predicted_decrease = lambda evaluation, s: roundings * 8.0 * np.finfo(float).eps
-    assert ("reduction_ratio" in optimizer.step(np.ones((2, 1)), np.zeros((2, 1)))) == told
-
-
 def test_truncated_newton_at_the_ends_of_its_rules():
     """At ratios of exactly 1/4 and 3/4 the damping stays; without a gradient the residual is 0."""
     net = so.Network([so.Linear(2, 1, bias=False, rng=0)])
@@ -106,31 +89,3 @@ def test_truncated_newton_at_the_ends_of_its_rules():
         assert optimizer.damping == 2.0
     info = optimizer.step(np.zeros((3, 2)), np.zeros((3, 1)))
     assert info["residual"] == 0 and info["cg_iterations"] == 0
-
-
-@pytest.mark.parametrize("direction, what", [([np.inf, 0.0], "the direction"),
-                                             ([1e308, 0.0], "the new parameters")])
-def test_what_is_not_finite_is_told_apart(direction, what):
-    class Fixed(so.SGD):
-        def direction(self, evaluation):
-            return np.array(direction)
-
-    net = so.Network([so.Linear(2, 1, bias=False, rng=0)])
-    net.theta = [1e308, 0.0]
-    optimizer = Fixed(net, so.SquaredError(), learning_rate=1.5)
-    with pytest.raises(FloatingPointError, match=f"{what} of layer 0"):
-        optimizer.step(np.zeros((3, 2)), np.zeros((3, 1)))
-
-
-def test_cross_entropy_of_one_output_is_refused():
-    net = so.mlp([3, 1], rng=0)
-    for loss in (so.SoftmaxCrossEntropy(), so.BoundedCriterion()):
-        with pytest.raises(ValueError, match="two or more outputs, got 1"):
-            net.evaluate(loss, np.ones((2, 3)), np.zeros(2, int))
-
-
-def test_trainable_is_yes_or_no():
-    layer = so.Linear(2, 2)
-    with pytest.raises(TypeError, match="trainable must be True or False, got 'no'"):
-        layer.trainable = "no"
-    assert layer.trainable is True

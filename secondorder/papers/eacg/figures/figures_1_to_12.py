@@ -1,7 +1,8 @@
-"""Figures 1 to 8: EA-CG and KFI, against seconds and against epochs.
+"""Figures 1 to 12: EA-CG and KFI, against seconds and against epochs; PCH-1 against PCH-2.
 
 Figures 1, 3, 5 and 7 are about Cifar-10. In Figures 2, 4, 6 and 8 an input layer that dwarfs the
-rest stands in the place of ImageNet-10, and KFI's first layer has one direction, (13).
+rest stands in the place of ImageNet-10, and KFI's first layer has one direction, (13). Figures 9 to
+12 are the trainings of Figures 1, 2, 5 and 6.
 """
 
 import numpy as np
@@ -10,9 +11,12 @@ from secondorder.studies import diverged, smoothed, study
 
 from .. import PAPER
 from . import clock, training
-from .curves import Asked, Curves
+from .curves import Curves, draw_curves
 from .training import FULL, SHARED, seeds_to
+from .trainings import Trainings
 
+SGD, FISHER, BEST = ("sgd", "none"), ("ea-cg", "fisher"), ("kfi-rank-one", "pch-1")
+UNDER_EA_CG = [(("ea-cg", "pch-1"), ("ea-cg", other)) for other in ("fisher", "gauss-newton")]
 WITHOUT = ("fisher", "pch-1", "pch-2")  # of Eq. (14), where the Gauss-Newton matrix is left out
 #: EA-CG's 40 epochs end before KFI's have come to the last of the three losses.
 LONGER = {"longer": {"bounded": {"ea-cg": 80}}}
@@ -39,33 +43,31 @@ BOUNDED = SHARED | {"full": FULL | seeds_to(10), "seconds": (4000, 10),
        **ENTROPY | {"deviation": training.DEVIATION + clock.TIMED_WITH})
 class Figure1(Curves):
     over = "seconds"
+    judges = {
+        "a": lambda figure, trainings: trainings.faster(figure.solvers()),
+        "b": lambda figure, trainings: trainings.tests_better(figure.solvers()),
+        "c-loss": lambda _, trainings: trainings.losses_alike(UNDER_EA_CG),
+        "c-accuracy": lambda _, trainings: trainings.accuracies_alike(UNDER_EA_CG),
+        "d": lambda _, trainings: trainings.faster([
+            (("kfi", "fisher"), ("kfi", other)) for other in ("gauss-newton", "pch-1")]),
+        "e": lambda figure, trainings: trainings.faster([
+            (SGD, one) for one in figure.counted() if one != SGD])}
+    judges |= {f"pch-{solver}": lambda _, trainings, solver=solver: trainings.lower([
+        ((solver, "pch-1"), (solver, "gauss-newton"))]) for solver in ("ea-cg", "kfi")}
 
-    def judge(self, results, settings):
-        asked = Asked(self, results, settings)
-        under_ea_cg = [(("ea-cg", "pch-1"), ("ea-cg", other)) for other in ("fisher",
-                                                                            "gauss-newton")]
-        sgd = [(("sgd", "none"), one) for one in self.counted() if one[0] != "sgd"]
-        fisher = [(("kfi", "fisher"), ("kfi", other)) for other in ("gauss-newton", "pch-1")]
-        pch = {f"pch-{solver}": asked.lower([((solver, "pch-1"), (solver, "gauss-newton"))])
-               for solver in ("ea-cg", "kfi")}
-        return {"a": asked.faster(self.solvers()), "b": asked.tests_better(self.solvers()),
-                "c-loss": asked.losses_alike(under_ea_cg),
-                "c-accuracy": asked.accuracies_alike(under_ea_cg),
-                "d": asked.faster(fisher), "e": asked.faster(sgd), **pch}
+
+def least_lead(ours, other):
+    """The smallest lead of KFI from epoch 5 on, in units of the loss."""
+    rows = list(zip(ours["loss"], other["loss"]))
+    return min(left - right for left, right in rows[min(5, len(rows) - 1):])
 
 
 @study(PAPER, "figure-3", shows="The trainings of Figure 1 against epochs",
        claims={"a": "KFI has the lower training loss at equal epochs from epoch 5 on, with every "
                     "curvature"}, **ENTROPY)
 class Figure3(Curves):
-    def judge(self, results, settings):
-        def least_lead(ours, other):
-            """The smallest lead of KFI from epoch 5 on, in units of the loss."""
-            rows = list(zip(ours["loss"], other["loss"]))
-            return min(left - right for left, right in rows[min(5, len(rows) - 1):])
-
-        return {"a": Asked(self, results, settings).all(
-            self.solvers(), least_lead, "least lead of {other} over {ours} in training loss")}
+    judges = {"a": lambda figure, trainings: trainings.all(
+        figure.solvers(), least_lead, "least lead of {other} over {ours} in training loss")}
 
 
 @study(PAPER, "figure-5",
@@ -79,12 +81,10 @@ class Figure3(Curves):
                     "deviation": BOUNDED["deviation"] + clock.TIMED_WITH})
 class Figure5(Curves):
     criterion, curvatures, over = "bounded", WITHOUT, "seconds"
-
-    def judge(self, results, settings):
-        asked, fisher = Asked(self, results, settings), ("ea-cg", "fisher")
-        return {"a-faster": asked.faster(self.solvers()),
-                "a-tests": asked.tests_better(self.solvers()),
-                "b": asked.lower([(fisher, one) for one in self.methods() if one != fisher])}
+    judges = {"a-faster": lambda figure, trainings: trainings.faster(figure.solvers()),
+              "a-tests": lambda figure, trainings: trainings.tests_better(figure.solvers()),
+              "b": lambda figure, trainings: trainings.lower([
+                  (FISHER, one) for one in figure.methods() if one != FISHER])}
 
 
 @study(PAPER, "figure-7", shows="The trainings of Figure 5 against epochs",
@@ -92,9 +92,7 @@ class Figure5(Curves):
                     "10 %, with every curvature"}, **BOUNDED)
 class Figure7(Curves):
     criterion, curvatures = "bounded", WITHOUT
-
-    def judge(self, results, settings):
-        return {"a": Asked(self, results, settings).losses_alike(self.solvers())}
+    judges = {"a": lambda figure, trainings: trainings.losses_alike(figure.solvers())}
 
 
 # -- wide inputs -----------------------------------------------------------------------------------
@@ -133,25 +131,22 @@ def fall(run):
                          "deviation": WIDE["deviation"] + clock.TIMED_WITH})
 class Figure2(Curves):
     second, over = "kfi-rank-one", "seconds"
-
-    def judge(self, results, settings):
-        asked, pairs = Asked(self, results, settings), self.solvers()
-        return {"a": asked.same_time(pairs),
-                "b": asked.lower([(other, ours) for ours, other in pairs]),
-                "c": asked.all(pairs, lambda ours, other: fall(other), "fall of {other}"),
-                "c-less": asked.all(pairs, lambda ours, other: fall(other) - fall(ours),
-                                    "fall of {other} less that of {ours}"),
-                "d": asked.faster([(one, ("sgd", "none")) for one in self.counted()
-                                   if one[0] != "sgd"], 1.2)}
+    judges = {
+        "a": lambda figure, trainings: trainings.same_time(figure.solvers()),
+        "b": lambda figure, trainings: trainings.lower([pair[::-1] for pair in figure.solvers()]),
+        "c": lambda figure, trainings: trainings.all(
+            figure.solvers(), lambda ours, other: fall(other), "fall of {other}"),
+        "c-less": lambda figure, trainings: trainings.all(
+            figure.solvers(), lambda ours, other: fall(other) - fall(ours),
+            "fall of {other} less that of {ours}"),
+        "d": lambda figure, trainings: trainings.faster([
+            (one, SGD) for one in figure.counted() if one != SGD], 1.2)}
 
 
 @study(PAPER, "figure-4", shows="The trainings of Figure 2 against epochs; Figure 2 has its claims",
        claims={}, **ENTROPY_WIDE)
 class Figure4(Curves):
     second = "kfi-rank-one"
-
-    def judge(self, results, settings):
-        return {}
 
 
 @study(PAPER, "figure-6", shows="The bounded criterion (14) with wide inputs against seconds",
@@ -161,10 +156,8 @@ class Figure4(Curves):
        also={"a": "figure-8", "b": "figure-8"}, **BOUNDED_WIDE)
 class Figure6(Curves):
     criterion, curvatures, second, over = "bounded", WITHOUT, "kfi-rank-one", "seconds"
-
-    def judge(self, results, settings):
-        asked = Asked(self, results, settings)
-        return {"a": asked.lower(self.solvers()), "b": asked.accuracies_alike(self.solvers())}
+    judges = {"a": lambda figure, trainings: trainings.lower(figure.solvers()),
+              "b": lambda figure, trainings: trainings.accuracies_alike(figure.solvers())}
 
 
 @study(PAPER, "figure-8", shows="The trainings of Figure 6 against epochs",
@@ -172,8 +165,54 @@ class Figure6(Curves):
                     "points at least"}, **BOUNDED_WIDE)
 class Figure8(Curves):
     criterion, curvatures, second = "bounded", WITHOUT, "kfi-rank-one"
+    judges = {"c": lambda figure, trainings: trainings.tests_better(
+        [(BEST, other) for other in figure.counted() if other != BEST], 0.02)}
 
-    def judge(self, results, settings):
-        ours = ("kfi-rank-one", "pch-1")
-        return {"c": Asked(self, results, settings).tests_better(
-            [(ours, other) for other in self.counted() if other != ours], 0.02)}
+
+# -- PCH-1 against PCH-2 ---------------------------------------------------------------------------
+
+
+def about(case, shared, full, seeds):
+    """What is registered of a figure."""
+    told = f"with {case}, PCH-1 and PCH-2 end alike under both solvers"
+    return shared | {"shows": f"PCH-1 and PCH-2 with {case}", "full": full | seeds_to(seeds),
+                     "seconds": (2500, 6), "claims": {
+                         "loss": f"{told}: training losses within 10 %",
+                         "accuracy": f"{told}: accuracies within 2 points"}}
+
+
+class TwoOfThem(Curves):
+    """What the four have in common."""
+
+    curvatures = ("pch-1", "pch-2")
+    judges = {"loss": lambda figure, trainings: trainings.losses_alike(figure.solvers()),
+              "accuracy": lambda figure, trainings: trainings.accuracies_alike(figure.solvers())}
+
+    def methods(self):
+        return [one for one in super().methods() if one[0] != "sgd"]
+
+    def solvers(self):
+        return [((solver, "pch-1"), (solver, "pch-2")) for solver in ("ea-cg", self.second)]
+
+    def draw(self, results, figure, settings):
+        draw_curves(self.methods(), Trainings(self.criterion, settings, results), figure, "epochs")
+
+
+@study(PAPER, "figure-9", **about("cross-entropy", SHARED, FULL, 10))
+class Figure9(TwoOfThem):
+    pass
+
+
+@study(PAPER, "figure-10", **about("cross-entropy and wide inputs", WIDE, WIDE_FULL, 13))
+class Figure10(TwoOfThem):
+    second = "kfi-rank-one"
+
+
+@study(PAPER, "figure-11", **about("the bounded criterion (14)", SHARED, FULL, 10))
+class Figure11(TwoOfThem):
+    criterion = "bounded"
+
+
+@study(PAPER, "figure-12", **about("(14) and wide inputs", WIDE, WIDE_FULL, 24))
+class Figure12(TwoOfThem):
+    criterion, second = "bounded", "kfi-rank-one"
