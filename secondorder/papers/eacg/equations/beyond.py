@@ -17,12 +17,6 @@ from .cases import equation
 ALPHA = 0.05
 
 
-def layer(rng, n=4, m=5, S=7):
-    """B (n, n), inputs X (S, m), gradients of the bias (S, n), and the G (n, m) that follows."""
-    B, X, deltas = cases.psd(rng, n), rng.normal(size=(S, m)) + 0.3, rng.normal(size=(S, n))
-    return B, X, deltas, sum(np.outer(g, h) for g, h in zip(deltas, X)) / S
-
-
 @equation(
     "extension-closed-11b", kind="identity", verdict="holds", ours=True, uses=("10b", "11b"),
     statement="The system with (11b) has a closed form: one small system along the mean input, the "
@@ -33,7 +27,7 @@ def layer(rng, n=4, m=5, S=7):
         \mathbf{u} \mathbf{m}^T \end{aligned}""",
     implements=Stated(beyond.closed_form, "x"))
 def extension_closed_11b(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     m = X.mean(axis=0)
     D = beyond.closed_form(B, G, X, ALPHA).x
     u = np.linalg.solve(reference.damped((m @ m) * B, ALPHA), -G @ m)
@@ -53,7 +47,7 @@ def extension_closed_11b(rng):
         \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_exact_11a(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     A = reference.second_moment(X)
     for what, l2 in ("against a dense solve", 0.0), ("with a penalty", 0.1):
         yield Equal(what, beyond.exact_form(B, G, X, ALPHA, l2).x,
@@ -69,7 +63,7 @@ def extension_exact_11a(rng):
         \tfrac{1}{S} X X^T""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_gram_11a(rng):
-    B, X, deltas, G = layer(rng, n=3, m=8, S=4)
+    B, X, deltas, G = cases.layer(rng, n=3, m=8, S=4)
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
     K = X @ X.T / len(X)
     C = np.linalg.solve(reference.damped(np.kron(K, B), ALPHA),
@@ -157,7 +151,7 @@ def extension_sgd_directions(rng):
     implements=(Stated(eq.eq_10b_ea_cg, "x", "residual"),
                 Stated(eq.eq_10b_ea_cg_as_printed, "x", "residual")))
 def extension_two_coefficients(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     m, g = X.mean(axis=0), reference.vec(G)
     matrix = reference.damped(np.kron(np.outer(m, m), B), ALPHA)
     for iterations in (1, 2, 3):

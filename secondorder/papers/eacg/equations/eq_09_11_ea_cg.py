@@ -93,7 +93,7 @@ def equation_10a(rng):
     implements=(Stated(eq.eq_10b_cg, "x"), eq.damping))
 def equation_10b(rng):
     for l2 in (0.0, 0.1):
-        B, G, X = factors(rng)
+        B, X, _, G = cases.layer(rng)
         matrix = reference.damped(np.kron(reference.second_moment(X), B), ALPHA, l2)
         mine = eq.eq_10b_cg(B, G, X, ALPHA, l2, eq.Limits(300, 1e-13)).x
         yield Equal("conjugate gradients against a dense solve", reference.vec(mine),
@@ -101,11 +101,6 @@ def equation_10b(rng):
         yield AtMost("directional derivative along the solution against 0", np.sum(mine * G), 0.0,
                      case=f"l2 = {l2:g}")
     yield Case(B=B, X=X, G=G)
-
-
-def factors(rng, n=3, m=4, S=6):
-    """B (n, n), P (n, m) and inputs X (S, m)."""
-    return cases.psd(rng, n), rng.normal(size=(n, m)), rng.normal(size=(S, m)) + 0.5
 
 
 @equation(
@@ -132,7 +127,7 @@ def u_vec(rng):
         \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])""",
     implements=(eq.eq_11a_product, eq.eq_11a_product_of_inputs, direction))
 def equation_11a(rng):
-    B, P, X = factors(rng)
+    B, X, _, P = cases.layer(rng)
     A = reference.second_moment(X)
     product = np.kron(A, B) @ reference.vec(P)
     for what, mine in (("B P A", eq.eq_11a_product(B, P, A)),
@@ -150,7 +145,7 @@ def equation_11a(rng):
         \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes \mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])""",
     implements=(eq.eq_11b_product, direction))
 def equation_11b(rng):
-    B, P, X = factors(rng)
+    B, X, _, P = cases.layer(rng)
 
     def block(X):
         return np.kron(reference.second_moment(X), B)

@@ -89,11 +89,6 @@ def of_the_model(case, t):
     return means.mean(axis=0), np.sqrt(variance)
 
 
-def factors(rng, n=3, m=4):
-    """A (m, m), B (n, n) and G (n, m)."""
-    return cases.psd(rng, m), cases.psd(rng, n), rng.normal(size=(n, m))
-
-
 @equation(
     "12", where="Related Works; pi as Martens and Grosse choose it", kind="approximation",
     verdict="conditional", condition=LIGHT, uses=("u-fisher-labels",),
@@ -107,7 +102,7 @@ def factors(rng, n=3, m=4):
         \nabla_{\mathbf{b}^t} \xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}""",
     implements=(Stated(rivals.eq_12_factors, "0", "1"), rivals.eq_12_inverse, rivals.pi_t))
 def equation_12(rng):
-    A, B, _ = factors(rng)
+    A, B = cases.psd(rng, 4), cases.psd(rng, 3)
     damped_A, damped_B, pi = reference.kfi_factors(A, B, ALPHA)
 
     def more(pi):
@@ -151,9 +146,8 @@ def equation_12(rng):
         (\mathcal{H}^t)^{-1}), \end{aligned}""",
     implements=(Stated(rivals.kfi_as_printed, "x"), Stated(rivals.kfi, "x"), rivals.times_inverse))
 def u_kfi(rng):
-    _, B, G = factors(rng)
     for S in (2, 9):
-        X = rng.normal(size=(S, 4))
+        B, X, _, G = cases.layer(rng, S=S)
         damped_A, damped_B, _ = reference.kfi_factors(reference.second_moment(X), B, ALPHA)
         d = -np.linalg.solve(np.kron(damped_A, damped_B), reference.vec(G))
         for name, solver in (("with both matrices", rivals.kfi_as_printed),
@@ -172,8 +166,7 @@ def u_kfi(rng):
         \mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I""",
     implements=(rivals.eq_13_first_factor, Stated(rivals.eq_13_direction, "x")))
 def equation_13(rng):
-    _, B, G = factors(rng)
-    X = rng.normal(size=(6, 4)) + 0.5
+    B, X, _, G = cases.layer(rng)
     damped_A, damped_B, pi = reference.kfi_factors(reference.of_mean(X), B, ALPHA)
     left, shift = -np.linalg.inv(damped_B) @ G, pi * np.sqrt(ALPHA) * np.eye(4)
     moment = reference.second_moment(X) + shift
