@@ -21,10 +21,6 @@ ALPHA = 0.05
     "extension-closed-11b", kind="identity", verdict="holds", ours=True, uses=("10b", "11b"),
     statement="The system with (11b) has a closed form: one small system along the mean input, the "
               "gradient over alpha across it.",
-    formula=r"""\begin{aligned} ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad q =
-        |\mathbf{m}|^2 \\ D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T) &=
-        -\tfrac{1}{\alpha} (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q}
-        \mathbf{u} \mathbf{m}^T \end{aligned}""",
     implements=Stated(beyond.closed_form, "x"))
 def extension_closed_11b(rng):
     B, X, _, G = cases.layer(rng)
@@ -42,9 +38,6 @@ def extension_closed_11b(rng):
 @equation(
     "extension-exact-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
     statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
-    formula=r"""\begin{aligned} D &= -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T
-        + \alpha) \right] V^T, \\ A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U
-        \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_exact_11a(rng):
     B, X, _, G = cases.layer(rng)
@@ -59,8 +52,6 @@ def extension_exact_11a(rng):
     "extension-gram-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
     statement="Where inputs are wider than the batch, the Gram matrix of the instances replaces "
               "their second moment. A penalty's part of the gradient goes the same way.",
-    formula=r"""D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K =
-        \tfrac{1}{S} X X^T""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_gram_11a(rng):
     B, X, deltas, G = cases.layer(rng, n=3, m=8, S=4)
@@ -80,8 +71,6 @@ def extension_gram_11a(rng):
     "extension-loewner", kind="inequality", verdict="holds", ours=True, uses=("6", "8b", "u-kfra"),
     statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton recursion from "
               "the same top. Per-instance clipping is at least the exact mean.",
-    formula=r"""B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad B_{\text{PCH-2}}
-        \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq \mathbb{E}_i[H_i]""",
     implements=(pch, expectation, gauss_newton, clipped, beyond.clipped_step))
 def extension_loewner(rng):
     for case in cases.variety(rng):
@@ -126,8 +115,6 @@ def twice_negative(case):
     uses=("extension-closed-11b",),
     statement="In every input direction across the mean input, EA-CG's exact direction is the "
               "gradient over alpha: plain gradient descent at rate eta / alpha.",
-    formula=r"""D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} \perp
-        \mathbf{m}""",
     implements=direction)
 def extension_sgd_directions(rng):
     for case in cases.variety(rng):

@@ -16,10 +16,6 @@ GAMMAS = {"PCH-1": -1.0, "PCH-2": 0.0}
     uses=("4a",),
     statement="The top block is positive semidefinite where the loss is convex in the logits; a "
               "criterion that is convex in the probabilities is not enough.",
-    formula=r"""C(\hat{\mathbf{y}}_i | \mathbf{y}_i) \text{ convex in } \hat{\mathbf{y}}_i
-        \Rightarrow \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0""",
-    corrected=r"""\xi(\mathbf{h}_i^k | \mathbf{y}_i) \text{ convex in } \mathbf{h}_i^k \Rightarrow
-        \mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i] \succeq 0""",
     implements=eq_4a_output_hessian)
 def u_convex(rng):
     case = cases.case(rng, "sigmoid", "softmax")
@@ -38,8 +34,6 @@ def u_convex(rng):
     "8a", kind="definition", verdict="holds", uses=("pos-eig", "u-convex"),
     statement="The top block: Pos-Eig of the mean over the batch (not instance by instance), with "
               "absolute values in PCH-1 and PCH-2 alike.",
-    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^k}^2} \xi_i] =
-        \text{Pos-Eig}(\mathbb{E}_i[\nabla_{\mathbf{h}_i^k}^2 \xi_i])""",
     implements=pch.eq_8a_pch_top)
 def equation_8a(rng):
     for case in cases.variety(rng, ("sigmoid", "tanh"), ("bounded",), sizes=(3, 4, 6)):
@@ -95,10 +89,6 @@ def without_hat(rng):
     statement="The block of the weights: second moment of the inputs times the corrected block of "
               "the bias (no hat in the text that was read). It is positive semidefinite if the "
               "corrected block is.",
-    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} \otimes
-        \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]""",
-    corrected=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{W}^t}^2} \xi_i] = \text{EhhT}^{t-1} \otimes
-        \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i]""",
     implements=pch.eq_8c_weight_block)
 def equation_8c(rng):
     for case in cases.variety(rng):
