@@ -42,14 +42,14 @@ def main(arguments=None):
     with printable.output(), _warnings_in_one_line():
         try:
             with _signals_raise():
-                options = parser().parse_args(arguments)
-                command = f" {options.command}" if options.command else ""
-                traceback = options.traceback
-                status = options.run(options) or 0
-                print(end="", flush=True)  # here, where an error of writing can still be reported
-                return status
+                try:
+                    options = parser().parse_args(arguments)
+                    command = f" {options.command}" if options.command else ""
+                    traceback = options.traceback
+                    return options.run(options) or 0
+                finally:  # here, where an error of writing can still be reported
+                    print(end="", flush=True)
         except BrokenPipeError:  # the reader went away, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         except KeyboardInterrupt as interrupt:
             number = getattr(interrupt, "number", 2)
@@ -65,7 +65,12 @@ def main(arguments=None):
 
 def process():
     """The command as a process of its own."""
-    sys.exit(main())
+    status = main()
+    try:
+        print(end="", flush=True)
+    except OSError:  # nobody reads, or the disk is full: Python would fail on the rest at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
 
 
 class Terminated(KeyboardInterrupt):

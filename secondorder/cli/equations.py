@@ -11,7 +11,6 @@ from .parsing import checkout, json_option, natural
 VERIFY_EXAMPLES = """\
   secondorder verify                                every equation of every paper
   secondorder verify residual-partitioning          one paper
-  secondorder verify residual-partitioning 39       one equation, by its number
   secondorder verify residual-partitioning Theorem 1
   secondorder verify reversible 33-39               several; also "6, 7" or a topic such as KFAC
   secondorder verify --load mine.py                 your paper alone, from a file
@@ -32,14 +31,12 @@ SHOW_EXAMPLES = """\
   secondorder show                                  the papers
   secondorder show residual-partitioning            the labels of a paper
   secondorder show residual-partitioning 9          one equation: formula, code, a live case
-  secondorder show residual-partitioning Theorem 1 --seed 3
   secondorder show residual-partitioning 9 --json   the same as a list of objects
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
   secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
-  secondorder show --load mine.py my-paper 1        your paper, from a file
   secondorder show my-paper 7                       your edition, a folder here
 
 Write a label in any spelling: 39, (39), eq. 39, Theorem 1; several as "6, 7", 33 to 39, eqs. 5-7.

@@ -57,15 +57,20 @@ def module_of(place):
 
 def load_here(name):
     """Load the edition that a name means, in the working directory or which this is itself; a paper
-    that is known already is left as it is.
+    that is known already is left as it is. ValueError where a name is nearly that of an edition.
     """
+    from secondorder.checks import close_matches
     from secondorder.edition import loading
     from secondorder.ledger.labels import papers_named
-    from secondorder.ledger.registry import REGISTRY
+    from secondorder.ledger.registry import REGISTRY, unknown
 
     if not name or name in REGISTRY.papers:
         return
-    for folder in filter(loading.is_edition, [Path(), *sorted(Path().iterdir())]):
-        key = loading.key_of(folder)
-        if key not in REGISTRY.papers and papers_named(name, {key: ""}):
-            loading.load(folder)
+    folders = {loading.key_of(folder): folder for folder in [Path(), *sorted(Path().iterdir())]
+               if loading.is_edition(folder)}
+    meant = papers_named(name, dict.fromkeys(folders, ""))
+    for key in meant:
+        if key not in REGISTRY.papers:
+            loading.load(folders[key])
+    if not meant and close_matches(name, folders, 0.8):
+        raise ValueError(unknown("paper", name, folders))

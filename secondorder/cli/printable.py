@@ -39,7 +39,7 @@ def output():
     for stream in usual:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.stdout, sys.stderr = map(Printable, usual)
+    sys.stdout, sys.stderr = (stream and Printable(stream) for stream in usual)
     try:
         yield
     finally:

@@ -14,7 +14,6 @@ from .parsing import (add_table_options, force_option, json_option, natural, num
 EXAMPLES = """\
   secondorder train                                          digits, 64-32-10, Adam
   secondorder train --data wine --hidden 16 8 --optimizer truncated-newton --batch-size all
-  secondorder train --data diabetes --activation softplus --epochs 50 --out run
   secondorder train --autoencoder --hidden 64 2 64 --output tanh --l2 0.01 \\
       --optimizer residual-partitioning --set cross=True --learning-rate 10
   secondorder train --optimizer cubic-regularization --base momentum --set sigma=10
@@ -22,7 +21,6 @@ EXAMPLES = """\
       --set curvature=pch-2
   secondorder train --reversible 2 --hidden 600 --activation relu --optimizer gauss-newton \\
       --batch-size 256
-  secondorder train --optimizer gauss-newton --set inverse=moore-penrose --learning-rate 0.5
   secondorder train --data csv:wine.csv --target cultivar --classify --checkpoint run.npz --resume
   secondorder train --data idx:mnist-subset --hidden 100   your files; see secondorder data --help
 

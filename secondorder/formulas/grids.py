@@ -1,6 +1,7 @@
 """Cases and matrices as grids of text, with a brace or brackets around them."""
 
 from .boxes import Item, blank, cells_of, side_by_side, wrap
+from .latex import rows_of
 
 #: Left and right: of one row; of the first of several, the middle one, the last, the others.
 _BRACES = {"cases": (("{", "⎧⎨⎩⎪"), ("", "")), "pmatrix": (("(", "⎛⎜⎝⎜"), (")", "⎞⎟⎠⎟"))}
@@ -12,9 +13,7 @@ def grid(node, width, items):
     Cells that are too wide are broken. ``items(nodes, width)`` is what the nodes of one cell look
     like.
     """
-    parts, rows = iter(node.parts), []
-    for count in node.rows:
-        rows.append([next(parts) for _ in range(count)])
+    rows = rows_of(node)
     columns = max(map(len, rows))
     room = width - 8
     natural = [max(side_by_side(items(row[k], room)).width for row in rows if k < len(row))

@@ -250,13 +250,25 @@ def _latex_of(node, color):
     if node.kind == "frac":
         return f"\\{node.name}{{{inner[0]}}}{{{inner[1]}}}"
     if node.kind == "env":
-        cells = iter(inner)
-        rows = [" & ".join(next(cells).strip() for _ in range(count)) for count in node.rows]
+        rows = [" & ".join(to_latex(cell, color).strip() for cell in row) for row in rows_of(node)]
         options = f"{{{node.options}}}" if node.options else ""
         return (f"\\begin{{{node.name}}}{options} " + " \\\\ ".join(rows)
                 + f" \\end{{{node.name}}}")
     return f"{{{inner[0]}}}" if node.kind == "group" else \
         f"\\{node.name or node.kind}{{{inner[0]}}}"
+
+
+def rows_of(env):
+    """The cells of an environment, row by row."""
+    cells = iter(env.parts)
+    return [[next(cells) for _ in range(count)] for count in env.rows]
+
+
+def lines_of(nodes):
+    """The environment whose rows are the lines of a formula, or None."""
+    nodes = [node for node in nodes if not is_space(node)]
+    alone = len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env"
+    return nodes[0] if alone and nodes[0].name in ("aligned", "gathered") else None
 
 
 def untagged(nodes):
@@ -299,12 +311,8 @@ def broken(nodes, width, columns):
     if any(isinstance(node, Branch) and node.kind == "env" for node in nodes) \
             or columns(nodes) <= width:
         return nodes
-    rows = [[]]
-    for part in _parts(nodes, _RELATIONS):
-        if rows[-1] and columns(rows[-1] + part) > width:
-            rows.append([])
-        rows[-1] += part
-    rows = [piece for row in rows for piece in _filled(row, width, columns)]
+    rows = [piece for row in _filled(_parts(nodes, _RELATIONS), width, columns)
+            for piece in _filled(_parts(row, ("+", "-")), width, columns)]
     if len(rows) < 2:
         return nodes
     cells = [cell for k, row in enumerate(rows) for cell in ([] if k else [], row)]
@@ -313,14 +321,14 @@ def broken(nodes, width, columns):
     return [Branch("env", cells, "aligned", [2] * len(rows))]
 
 
-def _filled(row, width, columns):
-    """Pieces of a row, each as long as the width allows."""
-    pieces = [[]]
-    for part in _parts(row, ("+", "-")) if columns(row) > width else [row]:
-        if pieces[-1] and columns(pieces[-1] + part) > width:
-            pieces.append([])
-        pieces[-1] = pieces[-1] + part
-    return pieces
+def _filled(parts, width, columns):
+    """Parts put together to rows, each as long as the width allows."""
+    rows = [[]]
+    for part in parts:
+        if rows[-1] and columns(rows[-1] + part) > width:
+            rows.append([])
+        rows[-1] = rows[-1] + part
+    return rows
 
 
 def _parts(nodes, signs):

@@ -10,7 +10,7 @@ import unicodedata
 from . import symbols
 from .boxes import Item, blank, cells_of, piece, side_by_side, text_of, wrap
 from .grids import grid
-from .latex import Branch, Leaf, leaves, parse, told, untagged
+from .latex import Branch, Leaf, leaves, lines_of, parse, rows_of, told, untagged
 from .spacing import pair_bars, spaced
 
 
@@ -40,12 +40,11 @@ def columns(text):
 
 def _lines(nodes, width, numbers=()):
     """Rows of cells of a whole formula; rows of `aligned` and `gathered` are lines of their own."""
-    nodes = [node for node in nodes if not (isinstance(node, Leaf) and node.text == " ")]
-    environment = nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Branch) else None
+    environment = lines_of(nodes)
     if environment is not None and environment.name == "gathered":
-        rows = [_lines(part, width) for part in environment.parts]
-        return _numbered(lambda width: [row for part in rows for row in part], numbers, width)
-    if environment is not None and environment.name == "aligned":
+        rows = [row for part in environment.parts for row in _lines(part, width)]
+        return _numbered(lambda width: rows, numbers, width)
+    if environment is not None:
         return _numbered(lambda width: _aligned(environment, width), numbers, width)
     nodes, tags = untagged(nodes)
     if tags:
@@ -76,9 +75,8 @@ def _trimmed(row):
 
 
 def _aligned(environment, width):
-    rows, cells, indent = [], iter(environment.parts), None
-    for count in environment.rows:
-        row = [next(cells) for _ in range(count)]
+    rows, indent = [], None
+    for row in rows_of(environment):
         row[-1], tags = untagged(row[-1])
         first = _items(row[0], width)
         if indent is None:

@@ -1,7 +1,7 @@
 """What an executable equation may claim: comparisons, ones that must fail, plain facts.
 
-Every claim has `ok`, and two texts: ``requirement()`` is what is demanded, without any measured
-number, and ``outcome()`` that and what was met.
+Every claim has `ok`, and three texts: ``requirement()`` is what is demanded, without any measured
+number, ``outcome()`` that and what was met, ``told()`` what a page says beside its numbers.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from .comparisons import CLEAR_MARGIN, Comparison, VerificationError, named
 class _MustFail:
     """A comparison that has to fail by a clear margin."""
 
-    label = ""
+    label = expected = ""
 
     def __init__(self, claim):
         if not isinstance(claim, Comparison):
@@ -29,17 +29,20 @@ class _MustFail:
         needed = CLEAR_MARGIN * self.tolerance
         return f"{self.label}, must fail by {needed:.2g} or more: {self.claim.outcome()}"
 
+    def told(self):
+        return f"{self.expected if self.ok else f'{self.label}, must fail'}: {self.what}"
+
 
 class Counterexample(_MustFail):
     """`claim` (Equal, AtMost or Rate) outside the stated condition: it must fail clearly."""
 
-    label = "outside the condition"
+    label, expected = "outside the condition", "fails outside the condition, as expected"
 
 
 class Printed(_MustFail):
     """`claim` (Equal, AtMost or Rate) for the formula as printed: it must fail clearly."""
 
-    label = "as printed"
+    label, expected = "as printed", "printed form fails, as expected"
 
 
 class PrintedShape:
@@ -63,6 +66,9 @@ class PrintedShape:
 
     def outcome(self):
         return f"{self.requirement()}: {self.left_shape} against {self.right_shape}"
+
+    def told(self):
+        return f"as printed, {self.what}: {self.left_shape} against {self.right_shape}"
 
 
 class Property:
@@ -93,6 +99,9 @@ class Property:
 
     def outcome(self):
         return f"{named(self)}: {_plain(self.value)}, expected {_plain(self.expected)}"
+
+    def told(self):
+        return self.outcome() if self.expected is not True or not self.ok else self.what
 
 
 def _plain(value):

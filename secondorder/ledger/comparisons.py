@@ -112,6 +112,10 @@ class Comparison:
         """What is demanded and what was measured."""
         return f"{named(self)}: {self.measured()}"
 
+    def told(self):
+        """What a page says beside the numbers."""
+        return self.what
+
     def measured(self):
         """The measured part of `outcome`."""
         return f"error {self.error:.1e}{self._of_scale()}, allowed {self.tolerance:.1e}"

@@ -6,7 +6,7 @@ without one bears the numbers among its labels.
 
 from dataclasses import dataclass
 
-from ..formulas.latex import Branch, Leaf, is_space, untagged
+from ..formulas.latex import Branch, Leaf, is_space, lines_of, rows_of, untagged
 from .labels import is_number
 
 _CONTINUED = ("=", r"\leq", r"\le", r"\geq", r"\approx", "+", "-")
@@ -28,13 +28,12 @@ def printed_numbers(entry):
 
 def displays(entry, nodes):
     """The displays of one formula of a check, given as nodes: as printed, or as corrected."""
-    env = _lines_of(nodes)
+    env = lines_of(nodes)
     if env is None:
         nodes, tags = untagged(nodes)
         return [Display(tags or printed_numbers(entry), nodes)]
-    parts, lines, cells = [], [], iter(env.parts)
-    for count in env.rows:
-        row = [next(cells) for _ in range(count)]
+    parts, lines = [], []
+    for row in rows_of(env):
         row[-1], tags = untagged(row[-1])
         lines.append(row)
         if tags:
@@ -56,13 +55,6 @@ def anchors(entry, numbers):
             start -= 1
         parts += known[start:place + 1]
     return parts
-
-
-def _lines_of(nodes):
-    """The environment whose rows are the lines of a formula, or None."""
-    nodes = [node for node in nodes if not is_space(node)]
-    alone = len(nodes) == 1 and isinstance(nodes[0], Branch) and nodes[0].kind == "env"
-    return nodes[0] if alone and nodes[0].name in ("aligned", "gathered") else None
 
 
 def _joined(env, lines, later):

@@ -126,11 +126,13 @@ def add_judged(told, method, winners, run_of, seed, seconds, work):
 
     Without work the limit is the work that the run makes.
     """
-    same = winners[0] == winners[1]
+    same, records = winners[0] == winners[1], {}
     for rule, winner, limits in zip(RULES, winners, ((seconds, work if same else 0.0),
                                                      (seconds if same else 0.0, work))):
         if winner is not None:
-            record = run_of(method, winner, seed, *limits, MARKS)
+            if winner not in records:
+                records[winner] = run_of(method, winner, seed, *limits, MARKS)
+            record = records[winner]
             limit = seconds if rule == "seconds" else work or record["work"][-1]
             told[rule]["runs"].append({"seed": seed} | brief(record, rule, limit))
 

@@ -64,7 +64,7 @@ def table(record):
     for row in outcome(record, "seconds"):
         start = f"{row['method']:<26}{row['numbers'] or '':<30}"
         lines.append(f"{start}diverges" if row["diverged"] or not row["numbers"] else
-                     f"{start}{row['steps']:>7}{row['work']:>9.0f}{row['loss']:>10.4g}"
+                     f"{start}{row['steps']:>7.0f}{row['work']:>9.0f}{row['loss']:>10.4g}"
                      f"{row['held_out']:>10.4g}")
     return [*lines, "", f"Training loss after {record['seconds']:.2g} CPU seconds of steps, the "
             "lowest first; work is in gradients of the batch."]

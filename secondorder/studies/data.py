@@ -46,7 +46,8 @@ def images(name, part="train", interval=(0.0, 1.0)):
     """Images by name; from a folder of the user's, or a stand-in where there is none.
 
     Folders are looked up as `datasets.load` does it: below the directory that SECONDORDER_DATA
-    names, then in the current one.
+    names, then in the current one. An unknown name, a damaged file, and images of another size
+    raise a ValueError.
 
     Parameters
     ----------
@@ -59,11 +60,6 @@ def images(name, part="train", interval=(0.0, 1.0)):
     Returns
     -------
     Images
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a damaged file, and images of another size.
     """
     if name == "digits":
         data = datasets.scale(datasets.load_digits(), interval)

@@ -4,18 +4,8 @@ import time
 
 
 def in_turns(ours, other, batch, rounds, steps):
-    """CPU seconds of one optimizer's steps over another's, a ratio a round; they take turns.
-
-    Parameters
-    ----------
-    ours, other : optimizers
-    batch : (inputs, targets)
-    rounds, steps : int
-        How many ratios, and how many steps of each method stand behind one.
-
-    Returns
-    -------
-    list of float
+    """CPU seconds of one optimizer's steps over another's on a batch, (inputs, targets): a list of
+    ratios, one a round of so many steps of each; the two take turns.
     """
     ratios = []
     for _ in range(rounds):

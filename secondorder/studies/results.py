@@ -11,12 +11,8 @@ DIVERGED = "diverged"
 
 
 class Results:
-    """Results of runs: the arguments of each and what it returned.
-
-    Parameters
-    ----------
-    runs : dict of str to dict
-        Name of a run -> its file as read: ``arguments``, ``result``, ``seconds``.
+    """Results of runs: the arguments of each and what it returned; `runs` has each as its file is
+    read, name -> ``arguments``, ``result``, ``seconds``.
     """
 
     def __init__(self, runs=None):
@@ -38,18 +34,8 @@ class Results:
         return self._runs[run.name]["result"]
 
     def of(self, **wanted):
-        """What the runs with these arguments returned, by rising seed.
-
-        The result of a run that diverged holds the key ``diverged`` (see `finished`).
-
-        Parameters
-        ----------
-        **wanted
-            Arguments and the values that they must have.
-
-        Returns
-        -------
-        list of dict
+        """What the runs with these arguments returned, by rising seed: a list of dictionaries. That
+        of a run that diverged has the key ``diverged`` (see `finished`).
         """
         return [run["result"] for run in self._matching(wanted)]
 
@@ -58,12 +44,8 @@ class Results:
         return [run["arguments"] for run in self._matching(wanted)]
 
     def by_seed(self, **wanted):
-        """Seed -> what the one run with these arguments and that seed returned.
-
-        Raises
-        ------
-        ValueError
-            Where several runs share a seed: they differ in an argument that is not named.
+        """Seed -> what the one run with these arguments and that seed returned. Where several runs
+        share a seed it raises a ValueError: they differ in an argument that is not named.
         """
         matching = self._matching(wanted)
         runs = {run["arguments"].get("seed"): run["result"] for run in matching}

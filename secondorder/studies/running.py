@@ -130,11 +130,6 @@ def reproduce(study, sweep, quick=False, seeds=None):
     dict
         What is written to ``KEY.json`` beside the figure ``KEY.png``: settings, one entry a claim,
         versions, seconds. All runs stand in ``KEY.runs.json.gz``.
-
-    Raises
-    ------
-    ValueError
-        If a run's file is damaged.
     """
     settings = study.settings(quick, seeds)
     absent = missing(study.needs)

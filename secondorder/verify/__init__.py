@@ -1,8 +1,8 @@
 """The checker for your own layer, activation, loss or optimizer; it runs the papers' equations too.
 
-``classes`` holds a user's own layer, activation or loss against three channels; `recorder` collects
-what they find, as `findings`. What is wrong with an array is told by `secondorder.ledger.mismatch`,
-for all of them.
+``classes`` holds a user's own layer, activation or loss against differences and identities;
+`recorder` collects what they find, as `findings`. What is wrong with an array is told by
+`secondorder.ledger.mismatch`, for all of them.
 ``optimizer`` compares a training method with the contract that all share: `optimizer_checks`,
 `optimizer_runs`. ``derivative`` takes any function and what should be its derivative
 (`derivative_of`). ``rule`` judges the rule that a layer has in residual partitioning, in whose room

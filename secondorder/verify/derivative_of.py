@@ -21,6 +21,7 @@ SMALL = 1e-2  # entries far below the largest are judged to so much of themselve
 FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
 
 
+@np.errstate(all="ignore")
 def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     """Compare a derivative with differences of the function that it is said to be of.
 
@@ -205,8 +206,7 @@ class _Point:
         v = np.ones(self.theta.size) if direction is None else direction.reshape(-1)
         along = computed if kind == "directional" else \
             computed.reshape(*self.value.shape, -1) @ v
-        with np.errstate(all="ignore"):
-            return error_by_step(lambda h: tried(self, [self.theta + h * v])[0], along)
+        return error_by_step(lambda h: tried(self, [self.theta + h * v])[0], along)
 
 
 def first(function, theta):

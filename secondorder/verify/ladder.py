@@ -63,10 +63,9 @@ def jumps(function, theta, line):
     noise, here, slope, rungs = rounding_of(function, theta), function(theta), 0.0, []
     for h in FIRST:
         plus, minus = tried(function, (theta + h * line, theta - h * line))
-        with np.errstate(all="ignore"):
-            rungs.append(((plus - 2 * here + minus) / h,
-                          max(4 * noise, 10 * EPS * _size(plus, here, minus)) / h))
-            slope = np.fmax(slope, np.abs(plus - minus).max(initial=0) / h)
+        rungs.append(((plus - 2 * here + minus) / h,
+                      max(4 * noise, 10 * EPS * _size(plus, here, minus)) / h))
+        slope = np.fmax(slope, np.abs(plus - minus).max(initial=0) / h)
     jump, error = _settled(rungs, FIRST[0] / FIRST[1])
     return bool((np.abs(jump) > CLEAR * error + FAINT * slope).any())
 
@@ -84,9 +83,8 @@ def rounding_of(function, theta):
         line, along = np.maximum(1, np.abs(theta)) * np.cos(np.arange(theta.size) + phase), []
         for step in LINES:
             points = tried(function, [theta + k * step * line for k in range(POINTS)])
-            with np.errstate(all="ignore"):
-                left = np.diff(points, 4, axis=0)
-                along.append(np.sqrt(np.mean(left**2, axis=0)).max() / np.sqrt(70))
+            left = np.diff(points, 4, axis=0)
+            along.append(np.sqrt(np.mean(left**2, axis=0)).max() / np.sqrt(70))
         sizes.append(min((left for left in along if np.isfinite(left)), default=0.0))
         sizes.append(_stair(function, theta, line))
     return 2 * float(max(sizes))
@@ -118,8 +116,7 @@ def _stair(function, theta, line):
 def tried(function, points):
     """The function at some points; NaN at all of them where one is not in its domain."""
     try:
-        with np.errstate(all="ignore"):
-            return [np.asarray(function(point), dtype=float) for point in points]
+        return [np.asarray(function(point), dtype=float) for point in points]
     except Exception:  # whatever a user's function raises: it cannot be asked there
         return [np.nan] * len(points)
 
@@ -145,10 +142,9 @@ def _settled(rungs, q):
     shape = np.broadcast_shapes(*(np.shape(difference) for difference, _ in rungs))
     D = np.array([np.broadcast_to(difference, shape) for difference, _ in rungs])
     rounding = np.array([error for _, error in rungs]).reshape(-1, *[1] * len(shape))
-    with np.errstate(all="ignore"):
-        E = D[1:] + (D[1:] - D[:-1]) / (q - 1)
-        apart = np.abs(np.diff(E, axis=0))
-        error = apart[:-1] + apart[1:] + rounding[2:-1]
+    E = D[1:] + (D[1:] - D[:-1]) / (q - 1)
+    apart = np.abs(np.diff(E, axis=0))
+    error = apart[:-1] + apart[1:] + rounding[2:-1]
     error = np.where(np.isfinite(error), error, np.inf)
     best = np.argmin(error, axis=0)[None]
     return (np.take_along_axis(E[1:-1], best, axis=0)[0],

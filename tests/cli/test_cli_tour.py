@@ -68,7 +68,7 @@ def test_derivative_checks_pass_and_can_fail(seed, monkeypatch):
         patch.setattr(so.nets.Activation, "second_tangent", lambda self, *a: -second(self, *a))
         assert failed() == {"v'Hv by forward passes only"}
     matrix = so.exact.gauss_newton
-    monkeypatch.setattr(so.exact, "gauss_newton", lambda *a, **named: (1 + 1e-9) * matrix(
+    monkeypatch.setattr(so.exact, "gauss_newton", lambda *a, **named: (1 + 1e-6) * matrix(
         *a, **named))
     assert failed() == {"Gauss-Newton matrix"}
 

@@ -1,4 +1,4 @@
-"""Plans of a class: their minutes add up, every part asks and answers; talks; usual mistakes."""
+"""Plans of a class: their minutes add up, every cell has its slide; usual mistakes."""
 
 import json
 import re
@@ -22,19 +22,6 @@ def test_the_minutes_of_the_parts_add_up(plan):
     table = re.findall(r"^# \| \d+\. (.+) \| (\d+) \|$", text(plan), re.M)
     assert [name.split(",")[0] for name, _ in table] == [name.split(",")[0] for name, _ in parts]
     assert [length for _, length in table] == [length for _, length in parts]
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_every_part_asks_runs_and_answers_in_a_cell_of_its_own(plan):
-    parts = re.split(r'^(?=# %%.* tags=\["slide"\]\n# ## \d)', text(plan), flags=re.M)[1:]
-    for part in parts:
-        asked, code = part.find("**Predict first.**"), part.find('# %% tags=["below"]')
-        answer = part.find('tags=["answer"]\n# **Answer.**\n#\n')
-        exercise = "\n# **Exercise.**" in part
-        assert exercise or 0 < asked < code < answer, part[:80]
-    assert sum("\n# **Exercise.**" in part for part in parts) == 1
-    for name in re.findall(r"`(\d\d_\w+)`", text(plan)):
-        assert name in lessons.exercises.names()
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -69,12 +56,8 @@ def test_plans_are_written_apart_and_one_that_was_worked_in_is_kept(tmp_path, ca
 def test_the_page_of_mistakes_has_each_with_the_line_that_is_wrong():
     page = lessons.mistakes()
     for name in lessons.exercises.names():
-        one = lessons.facts(name)
-        part = page.partition(f"## {name[:2]}. {one.title}\n")[2].partition("\n## ")[0]
-        assert f"{one.minutes} minutes, {one.difficulty}, {one.points} points" in part
-        wrong = lessons.exercises.solution(name)["WRONG"]
-        assert part.count("\n- ") == len(wrong) and all(hint in part for _, hint in wrong)
-        assert part.count("  - `") >= len(wrong)
+        assert f"## {name[:2]}. {lessons.facts(name).title}\n" in page
+        assert all(hint in page for _, hint in lessons.exercises.solution(name)["WRONG"])
     assert "  - `return p * (x**2 / p**2 - np.sum(x**2 / p))`" in page
 
 

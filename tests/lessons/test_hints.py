@@ -32,15 +32,6 @@ def test_usual_mistakes_are_named(number, edit, hint):
     assert hint in judged(number, edit).message
 
 
-def test_the_failing_call_is_shown_where_its_arguments_are_few():
-    told = str(judged("06", lambda f: lambda a, h, g, sigma, *rest, **named:
-                      f(a, h, g, sigma) if h > 0 else 0.0))
-    assert "called with g_dot_grad=-" in told and "g_H_g=-" in told and "sigma=" in told
-    assert "calls are right" in told and "hint: " not in told
-    assert "called with x=[" in str(judged("02", lambda f: lambda x, p: -f(x, p)))
-    assert "called with" not in str(judged("08", lambda f: lambda *given: -f(*given)))
-
-
 def test_a_function_that_raises_is_told_no_mistake():
     calls = []
 

@@ -125,7 +125,7 @@ def test_a_script_saves_its_figures_where_the_command_line_says(tmp_path, monkey
     assert str(tmp_path / "drawn" / "one.png") in capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["01.py"])
     figures = lessons.Figures()
-    figures.show(Figure(figsize=(1, 1)), "two")
+    figures.project(Figure(figsize=(1, 1)), "two")
     assert (figures.folder / "two.png").is_file()
 
 
@@ -145,18 +145,3 @@ def test_a_notebook_shows_its_figures_and_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lessons.Figures().show(Figure(figsize=(1, 1)), "one")
     assert len(shown) == 1 and shown[0].startswith(b"\x89PNG") and not list(tmp_path.iterdir())
-
-
-def test_a_figure_for_a_projector_is_16_by_9_in_large_type(tmp_path, monkeypatch):
-    from matplotlib.figure import Figure
-
-    monkeypatch.setattr("sys.argv", ["01.py", str(tmp_path / "drawn")])
-    figure = Figure(layout="constrained")
-    axes = figure.subplots()
-    axes.plot([1, 2])
-    axes.set(title="a title", xlabel="steps")
-    lessons.Figures().project(figure, "one")
-    width, height = figure.get_size_inches()
-    assert 9 * width == pytest.approx(16 * height) and axes.lines[0].get_linewidth() >= 2
-    texts = [axes.title, axes.xaxis.label, *axes.get_xticklabels()]
-    assert {text.get_fontsize() * 10 / width > 15 for text in texts} == {True}

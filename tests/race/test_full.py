@@ -76,10 +76,10 @@ def test_each_rule_chooses_by_its_own_losses(work, winners):
 
 
 @pytest.mark.parametrize("winners, work, runs", [
-    ([Point(1), Point(1)], 100.0, [(Point(1), T, 100.0)] * 2),
+    ([Point(1), Point(1)], 100.0, [(Point(1), T, 100.0)]),
     ([Point(1), Point(2)], 100.0, [(Point(1), T, 0.0), (Point(2), 0.0, 100.0)]),
-    ([Point(1), None], 100.0, [(Point(1), T, 0.0)]), ([Point(1), Point(1)], 0.0,
-                                                      [(Point(1), T, 0.0)] * 2)])
+    ([Point(1), None], 100.0, [(Point(1), T, 0.0)]),
+    ([Point(1), Point(1)], 0.0, [(Point(1), T, 0.0)])])
 def test_two_choices_are_two_runs(winners, work, runs):
     wanted, told = [], {rule: {"runs": []} for rule in full.RULES}
 

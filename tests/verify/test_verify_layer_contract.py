@@ -167,7 +167,6 @@ def test_what_any_pass_may_do_wrong(name, fault):
     (lambda f, self, x: (np.sqrt(f(self, x)[0]), f(self, x)[1]), "gives non-finite outputs"),
     (into_a_buffer, "a later call overwrites"),
     (lambda f, self, x: f(self, x - x.mean(axis=0)), "row 0 of y after the other rows of x")])
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_what_forward_owes(change, expected):
     report = verify.layer(planted(Quadratic, "forward", change)(3))
     assert report.findings[0].pass_name == "forward" and expected in str(report)

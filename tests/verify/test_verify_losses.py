@@ -125,7 +125,6 @@ def test_flags_of_a_loss_must_be_true(base, flag, wrong):
     ({"value": lambda self, p, t: np.sum(np.log(np.cosh(p - t)), axis=1)}, "value",
      "is not finite with"),
 ])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_loss_methods_owe(methods, name, expected):
     report = verify.loss(changed(LogCosh, **methods))
     assert name in wrong_passes(report) and expected in text_of(report, name)
@@ -202,7 +201,6 @@ class NaiveEntropy(SoftmaxCrossEntropy):
              * t.sum(axis=1, keepdims=True) - t), "gradient"),
     (changed(SquaredError, fisher=lambda self, p: SquaredError.fisher(self, p) * (
         np.exp(p[:, :, None]) / np.exp(p[:, :, None]))), "fisher")])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_overflow_for_far_outputs_is_found(loss, name):
     report = verify.loss(loss)
     assert name in wrong_passes(report)

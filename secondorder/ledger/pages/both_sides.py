@@ -7,10 +7,6 @@ import numpy as np
 from ..claims import Counterexample, Printed, PrintedShape
 from ..comparisons import AtMost, Comparison, Equal, Rate, named
 
-#: What must fail, and what is said where it does.
-FAILING = {Printed: "printed form fails, as expected",
-           Counterexample: "fails outside the condition, as expected"}
-
 
 def shown(claims):
     """Pairs of what is compared and lines of numbers: of the comparison that tells most, of the
@@ -19,14 +15,11 @@ def shown(claims):
     first, blocks = featured(claims), []
     if first is not None:
         blocks.append((named(first), table(first)))
-    for kind, name, left in ((Printed, FAILING[Printed], "printed"),
-                             (Counterexample, FAILING[Counterexample], "outside")):
+    for kind, left in ((Printed, "printed"), (Counterexample, "outside")):
         for claim in [one for one in claims if isinstance(one, kind)][:1]:
-            blocks.append((f"{name}: {named(claim)}", table(claim, (left, "check"), 2)))
-    for claim in [one for one in claims if isinstance(one, PrintedShape)][:1]:
-        blocks.append((f"as printed, {claim.what}: {claim.left_shape} against {claim.right_shape}",
-                       []))
-    return blocks
+            blocks.append((f"{kind.expected}: {named(claim)}", table(claim, (left, "check"), 2)))
+    shapes = [(claim.told(), []) for claim in claims if isinstance(claim, PrintedShape)]
+    return blocks + shapes[:1]
 
 
 def featured(claims):

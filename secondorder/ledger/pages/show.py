@@ -10,7 +10,7 @@ import textwrap
 from ...checks import boolean, whole_number
 from ...formulas import latex, terminal
 from .. import registry
-from ..claims import Case, Counterexample, Printed, PrintedShape, Property
+from ..claims import Case, PrintedShape, Property
 from ..comparisons import RELATIVE_TO
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
@@ -221,14 +221,7 @@ def _claim_lines(same, more=False):
 
 
 def _claim_text(claim, count):
-    text, case = claim.what, claim.case
-    if isinstance(claim, (Counterexample, Printed)):
-        failing = both_sides.FAILING[type(claim)]
-        text = f"{failing if claim.ok else f'{claim.label}, must fail'}: {text}"
-    elif isinstance(claim, PrintedShape):
-        text = f"as printed, {text}: {claim.left_shape} against {claim.right_shape}"
-    elif isinstance(claim, Property) and (claim.expected is not True or not claim.ok):
-        text = claim.outcome()
+    text, case = claim.told(), claim.case
     if count > 1:
         return f"{text} ({count} cases" + (f", worst: {case})" if case else ")")
     return f"{text} ({case})" if case and not isinstance(claim, Property) else text

@@ -98,8 +98,7 @@ class Places:
 
             for name in ("value", "slope")[:1 + self.usable[1]]:
                 def along(t, name=name, middles=middles):
-                    with np.errstate(all="ignore"):
-                        return self.of(name, np.clip(middles + t, low, high))[..., None]
+                    return self.of(name, np.clip(middles + t, low, high))[..., None]
 
                 for t, column, *sides in jumps_along(along, length):
                     place = float(np.clip(middles[column] + t, low, high))

@@ -18,6 +18,7 @@ BELOW = ("sqrt, log and x**1.5 are NaN where x < 0: choose another form there. W
 _EXTREMES = np.array([-750.0, 750.0])  # exp of them overflows, or is 0
 
 
+@np.errstate(all="ignore")
 def activation(function, rng=0, tolerance=1e-8, interval=None):
     """Check an activation function: value, slope and curvature against each other, off its kinks,
     and the kinks.
@@ -91,8 +92,7 @@ class _ActivationChecks(Places):
         while near < FARTHEST:
             far = min(2 * near, FARTHEST)
             try:
-                with np.errstate(all="ignore"):
-                    values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
+                values = self.of("value", side * np.linspace(near, far, _TAIL_POINTS))
                 if not np.isfinite(values).all():
                     return
             except Exception:  # what value raises is reported where value itself is checked
@@ -104,16 +104,14 @@ class _ActivationChecks(Places):
         self.usable = usable = [self._usable(name) for name in METHODS]
         recorder = self.recorder
         if usable[0]:
-            with np.errstate(all="ignore"):
-                recorder.unit = np.abs(self.of("value", self.x)).max() / np.abs(self.x).max()
-                self._find_kinks()
+            recorder.unit = np.abs(self.of("value", self.x)).max() / np.abs(self.x).max()
+            self._find_kinks()
             recorder.fact("kinks", "none undeclared", True, "")
             self._derivative("slope", "value", usable[1], self.x)
             slope_right = usable[1] and not recorder.wrong("slope")
             self._derivative("curvature", "slope" if slope_right else None, usable[2], self.x)
             if all(usable):
-                with np.errstate(all="ignore"):
-                    self._at_places()
+                self._at_places()
             self._beside(usable)
             if all(usable) and not recorder.wrong("slope", "curvature"):
                 self._tails()
@@ -141,7 +139,7 @@ class _ActivationChecks(Places):
             result = np.asarray(result)
             narrow = np.asarray(getattr(self.function, name)(x.astype(np.float32)))
             part = self.of(name, x[:, ::-3])
-            extreme = self._extremes(name)
+            extreme = self.of(name, self.extremes)
         except Exception as problem:  # whatever a user's method raises is the finding
             return recorder.raised(name, problem)
         if not recorder.fact(name, "shape", result.shape == x.shape, "must keep the shape of x",
@@ -162,22 +160,17 @@ class _ActivationChecks(Places):
                                 part, result[:, ::-3], names=("of some", "of all"),
                                 hint="must act entry by entry")
 
-    def _extremes(self, name):
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self.of(name, self.extremes)
-
     # -- derivatives -------------------------------------------------------------------------------
 
     def _tails(self):
         """slope and curvature beyond the core; faults of one block are not reported again later."""
         for low, high in self.tails:
             x = self._points(low, high)
-            with np.errstate(over="ignore", invalid="ignore"):
-                for name, source in (("slope", "value"), ("curvature", "slope")):
-                    if not self.recorder.wrong("slope", name):
-                        size = np.maximum(1.0, np.abs(self.of(source, x)))
-                        self._derivative(name, source, True, x, rounding(size),
-                                         f" for x from {low:g} to {high:g}")
+            for name, source in (("slope", "value"), ("curvature", "slope")):
+                if not self.recorder.wrong("slope", name):
+                    size = np.maximum(1.0, np.abs(self.of(source, x)))
+                    self._derivative(name, source, True, x, rounding(size),
+                                     f" for x from {low:g} to {high:g}")
 
     def _derivative(self, name, source, usable, x, noise=0.0, over=""):
         """slope against differences of value; curvature against those of slope, or twice value."""
@@ -223,8 +216,7 @@ class _ActivationChecks(Places):
         """The largest entry of a method in the core."""
         low, high = self.core
         places = [place for place in SPECIAL if low < place < high]
-        with np.errstate(all="ignore"):
-            values = np.abs(self.of(name, np.array([*self.x.ravel(), *places])))
+        values = np.abs(self.of(name, np.array([*self.x.ravel(), *places])))
         return values[np.isfinite(values)].max(initial=0.0)
 
     def _jet(self):

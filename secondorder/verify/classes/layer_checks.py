@@ -51,8 +51,7 @@ class LayerChecks:
         def outputs(t):
             x = (subject.x + t.reshape(*t.shape, *[1] * (x_t.ndim - 1)) * x_t).reshape(
                 -1, *subject.shape[1:])
-            with np.errstate(all="ignore"):
-                return subject.forward(x).reshape(len(t), len(x_t), -1)
+            return subject.forward(x).reshape(len(t), len(x_t), -1)
 
         for t, row, before, after in jumps_along(outputs, length)[:1]:
             x = np.array2string(subject.x[row] + t * x_t[row], precision=4, threshold=8)

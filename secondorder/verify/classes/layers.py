@@ -28,6 +28,7 @@ KINDS = ((5, lambda width: (width,)), (3, lambda width: (4, width)),
          (2, lambda width: (width, 5, 4)), (2, lambda width: (width, 12, 10)))
 
 
+@np.errstate(all="ignore")
 def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0, 8.0),
           passes=None):
     """Check the passes of a layer that its author wrote.
@@ -133,18 +134,17 @@ def _far(layer, recorder, shape, samples, rng, size, judged):
     again = Recorder("", recorder.tolerance, lenient=True)
     subject = Subject(copy.deepcopy(layer), again, shape, samples, rng, size)
     where = f" at inputs of size {size:g}"
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            subject.move_parameters()
-            if not np.isfinite(subject.forward()).all():
-                recorder.note(f"not judged{where}: the outputs are too large for float64")
-                return 0.0
-            checks = LayerChecks(subject, judged)
-            if not recorder.wrong("forward"):
-                checks.follow_lines()
-            checks.run()
-        except Exception as problem:  # whatever a user's layer raises is the finding
-            again.raised("forward", problem)
+    try:
+        subject.move_parameters()
+        if not np.isfinite(subject.forward()).all():
+            recorder.note(f"not judged{where}: the outputs are too large for float64")
+            return 0.0
+        checks = LayerChecks(subject, judged)
+        if not recorder.wrong("forward"):
+            checks.follow_lines()
+        checks.run()
+    except Exception as problem:  # whatever a user's layer raises is the finding
+        again.raised("forward", problem)
     recorder.report.checks += again.report.checks
     for finding in again.report.findings:
         recorder.find(finding.pass_name, finding.compared + where, finding.entries, finding.hint,

@@ -32,18 +32,17 @@ def check_far(checks):
 
 def _check_far(checks, name, method, where, p):
     """Whether one method is finite at p."""
-    with np.errstate(all="ignore"):
-        try:
-            result = method(p)
-            if np.isfinite(result).all():
-                return checks.recorder.fact(name, f"finite for {where}", True, "")
-            if _size_before_overflow(method, p) > _HUGE:
-                checks.recorder.note(f"{name} is too large for float64 at outputs of 1000 and was "
-                                     "not judged there")
-                return False
-        except Exception as problem:  # whatever a user's method raises is the finding
-            return checks.recorder.raised(name, problem, "runs far out",
-                                          f" with {checks.case} for {where}")
+    try:
+        result = method(p)
+        if np.isfinite(result).all():
+            return checks.recorder.fact(name, f"finite for {where}", True, "")
+        if _size_before_overflow(method, p) > _HUGE:
+            checks.recorder.note(f"{name} is too large for float64 at outputs of 1000 and was "
+                                 "not judged there")
+            return False
+    except Exception as problem:  # whatever a user's method raises is the finding
+        return checks.recorder.raised(name, problem, "runs far out",
+                                      f" with {checks.case} for {where}")
     bad = ~np.isfinite(result).reshape(len(p), -1).all(axis=1)
     row = int(np.argmax(bad))
     entries = (f"sample {row}: p = {np.array2string(p[row], precision=4, threshold=8)}, "
@@ -156,9 +155,8 @@ def _check_expectation(checks):
     norms = np.sum(score**2, axis=2)
     trace_error = _sampling_error(norms.var(axis=1), norms.max(axis=1), draws)
     trace = np.einsum("sii->s", F)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        excess = max((np.abs(F - mean) / error).max(),
-                     (np.abs(trace - norms.mean(axis=1)) / trace_error).max())
+    excess = max((np.abs(F - mean) / error).max(),
+                 (np.abs(trace - norms.mean(axis=1)) / trace_error).max())
     ratio = trace.sum() / (norms.mean(axis=1).sum() or np.nan)
     names = ("fisher", "mean over draws")
     entries = describe_mismatch(F, mean, error=error, names=names, limit=4)

@@ -24,6 +24,7 @@ _REDRAWS = 30
 _SMOOTH = 1e-4
 
 
+@np.errstate(all="ignore")
 def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
     """Check a loss: its derivatives in the output, sample by sample, its shapes and its flags.
 
@@ -279,9 +280,8 @@ class LossChecks:
             def values(t, length=length):
                 p = self.p + t[:, :, None] * self.v
                 given = np.concatenate([self.target[rows]] * len(t))
-                with np.errstate(all="ignore"):
-                    return np.asarray(self.loss.value(p.reshape(-1, p.shape[-1]), given),
-                                      dtype=float).reshape(len(t), -1, 1)
+                return np.asarray(self.loss.value(p.reshape(-1, p.shape[-1]), given),
+                                  dtype=float).reshape(len(t), -1, 1)
             self.called = "value"
             jumps = jumps_along(values, length)
             for t, row, before, after in jumps[:1]:
@@ -303,8 +303,7 @@ class LossChecks:
     def _convex_along(self, values):
         bends = np.diff(values, 2, axis=0)
         slack = 1e-9 * np.abs(values).max()
-        with np.errstate(invalid="ignore"):
-            down = ~(bends >= -slack) & np.isfinite(bends)
+        down = ~(bends >= -slack) & np.isfinite(bends)
         self.recorder.fact("convex", "along lines", not down.any(), "convex is True, but along a "
                            "line the value bends down", hint="methods rely on this flag; set it to "
                            "False")

@@ -40,9 +40,6 @@ def layer_hessian(rng):
     statement="The Gauss-Newton matrix of one layer's weights. EA-CG's is a mean over the samples, "
               "the reversible paper's a sum. The mean has the eigenvalues of the sum's kernel "
               "divided by the number of samples.",
-    formula=r"""\mathrm{spec}_{>0}\left(\mathbb{E}_i\left[(\mathbf{h}_i^{t-1} \mathbf{h}_i^{(t-1)T})
-        \otimes \mathbf{G}_i^t\right]\right) = \frac{1}{n} \mathrm{spec}_{>0}\left(J_t
-        J_t^T\right), \quad \mathbb{E}_i[\cdot] = \frac{1}{n} J_t^T J_t""",
     implements=(layers.kronecker_mean, kernels.mean_spectrum, kernels.kernel))
 def layer_gauss_newton(rng):
     claims = []

@@ -29,9 +29,6 @@ def network(rng, above=None):
     statement="EA-CG's damped step with the Gauss-Newton matrix is the reversible paper's step "
               "with regularised singular values. The damping of a sum is the number of samples "
               "times the damping of a mean.",
-    formula=r"""\left(\alpha I + (1-\alpha) \tfrac{1}{n} J^T J\right)^{-1} \tfrac{1}{n} J^T \epsilon
-        = \frac{1}{1-\alpha} J^T \left(J J^T + \lambda I\right)^{-1} \epsilon, \quad \lambda =
-        \frac{\alpha n}{1-\alpha}""",
     implements=(steps.damped, steps.regularised, steps.damping))
 def damped_step(rng):
     claims = []

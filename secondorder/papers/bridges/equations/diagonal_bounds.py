@@ -15,8 +15,6 @@ from . import cases
     statement="The curvature that residual partitioning gives a parameter is never below the "
               "parameter's own second derivative, as the low-rank paper computes it. The two are "
               "equal where no change has to be shared: one layer, one input a sample.",
-    formula=r"""\ddot{W}_p \geq \frac{\partial^2 f}{\partial w_p^2}, \quad \ddot{W}_p =
-        \frac{\partial^2 f}{\partial w_p^2} \text{ if every sum has one part}""",
     implements=(diagonals.by_fractions, diagonals.bounding, diagonals.exact))
 def bound_and_diagonal(rng):
     claims = []

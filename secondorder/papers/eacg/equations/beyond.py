@@ -17,23 +17,13 @@ from .cases import equation
 ALPHA = 0.05
 
 
-def layer(rng, n=4, m=5, S=7):
-    """B (n, n), inputs X (S, m), gradients of the bias (S, n), and the G (n, m) that follows."""
-    B, X, deltas = cases.psd(rng, n), rng.normal(size=(S, m)) + 0.3, rng.normal(size=(S, n))
-    return B, X, deltas, sum(np.outer(g, h) for g, h in zip(deltas, X)) / S
-
-
 @equation(
     "extension-closed-11b", kind="identity", verdict="holds", ours=True, uses=("10b", "11b"),
     statement="The system with (11b) has a closed form: one small system along the mean input, the "
               "gradient over alpha across it.",
-    formula=r"""\begin{aligned} ((1-\alpha) q B + \alpha I) \mathbf{u} &= -G \mathbf{m}, \quad q =
-        |\mathbf{m}|^2 \\ D = -\tfrac{1}{\alpha}(G + (1-\alpha) B \mathbf{u} \mathbf{m}^T) &=
-        -\tfrac{1}{\alpha} (G - \tfrac{1}{q} G \mathbf{m} \mathbf{m}^T) + \tfrac{1}{q}
-        \mathbf{u} \mathbf{m}^T \end{aligned}""",
     implements=Stated(beyond.closed_form, "x"))
 def extension_closed_11b(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     m = X.mean(axis=0)
     D = beyond.closed_form(B, G, X, ALPHA).x
     u = np.linalg.solve(reference.damped((m @ m) * B, ALPHA), -G @ m)
@@ -48,12 +38,9 @@ def extension_closed_11b(rng):
 @equation(
     "extension-exact-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
     statement="The system with (11a) is solved exactly by the eigenvectors of both factors.",
-    formula=r"""\begin{aligned} D &= -U \left[ (U^T G V) \oslash ((1-\alpha) \mathbf{b} \mathbf{a}^T
-        + \alpha) \right] V^T, \\ A &= V \operatorname{diag}(\mathbf{a}) V^T, \quad B = U
-        \operatorname{diag}(\mathbf{b}) U^T \end{aligned}""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_exact_11a(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     A = reference.second_moment(X)
     for what, l2 in ("against a dense solve", 0.0), ("with a penalty", 0.1):
         yield Equal(what, beyond.exact_form(B, G, X, ALPHA, l2).x,
@@ -65,11 +52,9 @@ def extension_exact_11a(rng):
     "extension-gram-11a", kind="identity", verdict="holds", ours=True, uses=("10b", "11a"),
     statement="Where inputs are wider than the batch, the Gram matrix of the instances replaces "
               "their second moment. A penalty's part of the gradient goes the same way.",
-    formula=r"""D = C X, \quad (1-\alpha) B C K + \alpha C = -\tfrac{1}{S} \Delta^T, \quad K =
-        \tfrac{1}{S} X X^T""",
     implements=Stated(beyond.exact_form, "x"))
 def extension_gram_11a(rng):
-    B, X, deltas, G = layer(rng, n=3, m=8, S=4)
+    B, X, deltas, G = cases.layer(rng, n=3, m=8, S=4)
     A, W, l2 = reference.second_moment(X), rng.normal(size=G.shape), 0.1
     K = X @ X.T / len(X)
     C = np.linalg.solve(reference.damped(np.kron(K, B), ALPHA),
@@ -86,8 +71,6 @@ def extension_gram_11a(rng):
     "extension-loewner", kind="inequality", verdict="holds", ours=True, uses=("6", "8b", "u-kfra"),
     statement="PCH-1 is at least PCH-2, which is at least (6) and the Gauss-Newton recursion from "
               "the same top. Per-instance clipping is at least the exact mean.",
-    formula=r"""B_{\text{PCH-1}} \succeq B_{\text{PCH-2}} \succeq B_{(6)}, \quad B_{\text{PCH-2}}
-        \succeq B_{\text{GN}}, \quad \mathbb{E}_i[H_i^+] \succeq \mathbb{E}_i[H_i]""",
     implements=(pch, expectation, gauss_newton, clipped, beyond.clipped_step))
 def extension_loewner(rng):
     for case in cases.variety(rng):
@@ -132,8 +115,6 @@ def twice_negative(case):
     uses=("extension-closed-11b",),
     statement="In every input direction across the mean input, EA-CG's exact direction is the "
               "gradient over alpha: plain gradient descent at rate eta / alpha.",
-    formula=r"""D \mathbf{z} = -\tfrac{1}{\alpha} G \mathbf{z} \quad \text{for } \mathbf{z} \perp
-        \mathbf{m}""",
     implements=direction)
 def extension_sgd_directions(rng):
     for case in cases.variety(rng):
@@ -157,7 +138,7 @@ def extension_sgd_directions(rng):
     implements=(Stated(eq.eq_10b_ea_cg, "x", "residual"),
                 Stated(eq.eq_10b_ea_cg_as_printed, "x", "residual")))
 def extension_two_coefficients(rng):
-    B, X, _, G = layer(rng)
+    B, X, _, G = cases.layer(rng)
     m, g = X.mean(axis=0), reference.vec(G)
     matrix = reference.damped(np.kron(np.outer(m, m), B), ALPHA)
     for iterations in (1, 2, 3):

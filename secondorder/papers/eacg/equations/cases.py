@@ -177,3 +177,9 @@ def psd(rng, n, rank=None):
     """A random positive semidefinite matrix (n, n)."""
     root = rng.normal(size=(n, n if rank is None else rank))
     return root @ root.T / n
+
+
+def layer(rng, n=3, m=4, S=6):
+    """B (n, n), inputs X (S, m), gradients of the bias (S, n), and the G (n, m) that follows."""
+    B, X, deltas = psd(rng, n), rng.normal(size=(S, m)) + 0.5, rng.normal(size=(S, n))
+    return B, X, deltas, deltas.T @ X / S

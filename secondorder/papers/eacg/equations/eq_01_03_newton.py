@@ -85,11 +85,6 @@ def equation_3(rng):
     "u-newton", where="below (3)", kind="algorithm", verdict="holds", uses=("3",),
     statement="The minimiser of the quadratic model is the Newton direction; it is added times the "
               "step size.",
-    formula=r"""\begin{gathered} \min_{\mathbf{d}} f(\boldsymbol{\theta}^j + \mathbf{d}) \approx
-        f(\boldsymbol{\theta}^j) + \nabla f(\boldsymbol{\theta}^j)^T \mathbf{d} + \frac{1}{2}
-        \mathbf{d}^T \nabla^2 f(\boldsymbol{\theta}^j) \mathbf{d} \\ \mathbf{d}^j = -\nabla^2
-        f(\boldsymbol{\theta}^j)^{-1} \nabla f(\boldsymbol{\theta}^j) \\
-        \boldsymbol{\theta}^{j+1} = \boldsymbol{\theta}^j + \eta \mathbf{d}^j \end{gathered}""",
     implements=(newton.newton_direction, newton.quadratic_model))
 def u_newton(rng):
     A, y, theta = rng.normal(size=(9, 4)), rng.normal(size=9), rng.normal(size=4)
@@ -113,10 +108,6 @@ def u_newton(rng):
     "property-1", kind="claim", verdict="holds", uses=("u-newton",),
     statement="Restricted to the eigenvectors with negative eigenvalues, the quadratic model is "
               "concave.",
-    formula=r"""\begin{gathered} g(\mathbf{k}) = f(\boldsymbol{\theta}^j) + \nabla
-        f(\boldsymbol{\theta}^j)^T \mathbf{v} + \frac{1}{2} \mathbf{v}^T \nabla^2
-        f(\boldsymbol{\theta}^j) \mathbf{v} \\ \mathbf{v} = k_1 \mathbf{v}_1 + \dots + k_s
-        \mathbf{v}_s \end{gathered}""",
     implements=newton.property_1_model)
 def property_1(rng):
     root, gradient, value = rng.normal(size=(6, 6)), rng.normal(size=6), rng.normal()
@@ -143,9 +134,6 @@ def property_1(rng):
     "pos-eig", where="below Property 1", kind="definition", verdict="conditional", condition=ROWS,
     uses=("property-1",),
     statement="Negative eigenvalues are multiplied by gamma <= 0, the others are kept.",
-    formula=r"""\text{Pos-Eig}(A) = Q^T \begin{bmatrix} \gamma\lambda_1 & & & & & \\ & \ddots & & &
-        & \\ & & \gamma\lambda_s & & & \\ & & & \lambda_{s+1} & & \\ & & & & \ddots & \\ & & & &
-        & \lambda_n \end{bmatrix} Q""",
     implements=(newton.pos_eig, newton.positive, newton.pos_eig_as_printed))
 def definition_pos_eig(rng):
     V, eigenvalues = np.linalg.qr(rng.normal(size=(5, 5)))[0], np.array([-2.0, -0.5, 0.0, 1.0, 3.0])

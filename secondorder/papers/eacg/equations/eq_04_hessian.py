@@ -19,8 +19,6 @@ DIFFERENCES = 1e-8  # of second derivatives from fourth-order differences
     uses=(),
     statement="Training minimises the sum of the instances' losses, a criterion of the softmax of "
               "the outputs; (9) has its mean, and so has everything here.",
-    formula=r"""\min_{\theta} \sum_{i=1}^l \xi(\mathbf{h}_i^k | \mathbf{y}_i) \equiv \min_{\theta}
-        \sum_{i=1}^l C(\hat{\mathbf{y}}_i | \mathbf{y}_i)""",
     implements=(eq.total_loss, mean_gradient))
 def u_loss(rng):
     for case in cases.various(rng):
@@ -38,9 +36,6 @@ def u_loss(rng):
     "u-block", where="PCH Matrix", kind="definition", verdict="definition", uses=("u-loss",),
     statement="The blocks of weights and biases of every layer stand on the diagonal; what couples "
               "layers, or weights and bias of one layer, is dropped.",
-    formula=r"""\text{diag}(\mathbb{E}_i[\nabla_{\mathbf{W}^1}^2 \xi_i],
-        \mathbb{E}_i[\nabla_{\mathbf{b}^1}^2 \xi_i], \dots, \mathbb{E}_i[\nabla_{\mathbf{W}^k}^2
-        \xi_i], \mathbb{E}_i[\nabla_{\mathbf{b}^k}^2 \xi_i])""",
     implements=(block_diagonal, eq_5_mean_weight_hessian))
 def u_block(rng):
     case = cases.case(rng, "tanh", "bounded")
@@ -61,10 +56,6 @@ def u_block(rng):
     "u-backprop", "b-i", "b-iii", where="Layer-wise Equations; Supplement B", kind="identity",
     verdict="holds", uses=("b-ii", "u-loss"),
     statement="Gradients of one instance's loss in biases and weights, from the last layer down.",
-    formula=r"""\begin{aligned} \nabla_{\mathbf{b}^k} \xi_i &= \nabla_{\mathbf{h}_i^k} \xi_i \\
-        \nabla_{\mathbf{b}^{t-1}} \xi_i &= \text{diag}(\mathbf{h}_i^{(t-1)'}) \mathbf{W}^{tT}
-        \nabla_{\mathbf{b}^t} \xi_i \\ \nabla_{\mathbf{W}^t} \xi_i &= \nabla_{\mathbf{b}^t}
-        \xi_i \otimes \mathbf{h}_i^{(t-1)T} \end{aligned}""",
     implements=(eq.bias_gradient_below, eq.weight_gradient, Linear.input_gradient,
                 Activation.input_gradient))
 def u_backprop(rng):
@@ -99,10 +90,6 @@ def equation_4a(rng):
     "4b", kind="identity", verdict="holds", uses=("u-backprop", "c-ii"),
     statement="The Hessian in a bias from the Hessian in the bias above, instance by instance; the "
               "last term is a diagonal matrix.",
-    formula=r"""\nabla_{\mathbf{b}^{t-1}}^2 \xi_i = \text{diag}(\mathbf{h}_i^{(t-1)'})
-        \mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t
-        \text{diag}(\mathbf{h}_i^{(t-1)'}) + \text{diag}( \mathbf{h}_i^{(t-1)''}) \odot
-        (\mathbf{W}^{tT} \nabla_{\mathbf{b}^t} \xi_i)""",
     implements=(eq.eq_4b_hidden_hessian, eq.bias_hessians))
 def equation_4b(rng):
     for case in cases.various(rng):
@@ -123,8 +110,6 @@ def equation_4b(rng):
           "through z^t it needs none",
     statement="The Hessian in the weights, columns one below the other, is the Kronecker product "
               "of the inputs' outer product and the Hessian in the bias.",
-    formula=r"""\nabla_{\mathbf{W}^t}^2 \xi_i = (\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T})
-        \otimes \nabla_{\mathbf{b}^t}^2 \xi_i""",
     implements=eq.eq_4c_weight_hessian)
 def equation_4c(rng):
     for case, t in zip(cases.variety(rng), (1, 2, 3, 2)):

@@ -19,11 +19,6 @@ from .supplement_d_eq_15_17 import LIPSCHITZ, MONOTONE, steps
     condition=ALIKE, uses=(),
     statement="The covariance of an entry of h h^T and an entry of g g^T is left out. It is not "
               "negligible in general, and zero where one of the two does not vary.",
-    formula=r"""\begin{aligned} & \mathbb{E}_i[[\mathbf{h}_i^{t-1} \otimes
-        \mathbf{h}_i^{(t-1)T}]_{uv} \cdot [\nabla_{\mathbf{b}^t} \xi_i \otimes
-        \nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}] \\ & \approx \mathbb{E}_i[[\mathbf{h}_i^{t-1}
-        \otimes \mathbf{h}_i^{(t-1)T}]_{uv}] \cdot \mathbb{E}_i[[\nabla_{\mathbf{b}^t} \xi_i
-        \otimes \nabla_{\mathbf{b}^t} \xi_i^T]_{\mu\nu}]. \end{aligned}""",
     implements=(fisher_of_expectations, eq.ehht, eq.cov_t))
 def u_expect(rng):
     case = cases.case(rng, "sigmoid", "softmax", samples=40)
@@ -46,9 +41,6 @@ def u_expect(rng):
     statement="The mean Hessian in the weights is the product of the means plus the element-wise "
               "covariance cov-t (with 1/S), which is dropped. It is small only where inputs or "
               "Hessians hardly vary.",
-    formula=r"""\mathbb{E}_i[\nabla_{\mathbf{W}^t}^2 \xi_i] = \text{EhhT}^{t-1} \otimes
-        \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i] + \text{cov-t} \approx \text{EhhT}^{t-1}
-        \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]""",
     implements=(eq.eq_5_mean_weight_hessian, eq_8c_weight_block))
 def equation_5(rng):
     for case in cases.variety(rng):
@@ -96,9 +88,6 @@ def equation_6(rng):
     statement="The error of one step of (6) is at most L^4 times a sum of variances. It is at most "
               "a quarter of that where the slopes lie between 0 and L. Down the recursion the "
               "error above adds, grown by E[h'^2] |W|^2.",
-    formula=r"""\left\| \text{Ele-Cov}(\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t,
-        \mathbf{h}_i^{(t-1)'} \otimes \mathbf{h}_i^{(t-1)'T}) \right\|_F^2 \leq L^4 \sum_{\mu,
-        \nu} \text{Var}([\mathbf{W}^{tT} \nabla_{\mathbf{b}^t}^2 \xi_i \mathbf{W}^t]_{\mu\nu})""",
     implements=(eq.eq_7_lipschitz_bound, recursive_bound))
 def equation_7(rng):
     def left(W, H, slope):

@@ -38,9 +38,6 @@ def unusual_directions(rng, moment, *solvers):
     uses=("u-newton", "u-block", "8a", "8b", "8c"),
     statement="The Newton system with a weighted mean of the curvature and the identity is "
               "positive definite, and its solution a descent direction.",
-    formula=r"""\begin{gathered} ((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\theta}^2} \xi_i] +
-        \alpha I) \mathbf{d}_{\theta} = -\mathbb{E}_i[\nabla_{\theta} \xi_i] \\ 0 < \alpha < 1
-        \end{gathered}""",
     implements=(eq.eq_9_damped, direction))
 def equation_9(rng):
     def of_system(C):
@@ -70,8 +67,6 @@ def equation_9(rng):
 @equation(
     "10a", kind="algorithm", verdict="holds", uses=("9",),
     statement="The system of a layer's bias.",
-    formula=r"""((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] + \alpha
-        I)\mathbf{d}_{\mathbf{b}^t} = -\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i]""",
     implements=(Stated(eq.eq_10a_bias, "x"), Stated(eq.eq_10a_bias_compiled, "x")))
 def equation_10a(rng):
     for l2 in (0.0, 0.1):
@@ -88,12 +83,10 @@ def equation_10a(rng):
     "10b", kind="algorithm", verdict="holds", uses=("9",),
     statement="The system of a layer's weights, over the columns of W; with a penalty, l2 I joins "
               "the curvature.",
-    formula=r"""((1 - \alpha)\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}] + \alpha
-        I)\mathbf{d}_{\mathbf{w}^t} = -\text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{w}^t} \xi_i])""",
     implements=(Stated(eq.eq_10b_cg, "x"), eq.damping))
 def equation_10b(rng):
     for l2 in (0.0, 0.1):
-        B, G, X = factors(rng)
+        B, X, _, G = cases.layer(rng)
         matrix = reference.damped(np.kron(reference.second_moment(X), B), ALPHA, l2)
         mine = eq.eq_10b_cg(B, G, X, ALPHA, l2, eq.Limits(300, 1e-13)).x
         yield Equal("conjugate gradients against a dense solve", reference.vec(mine),
@@ -101,11 +94,6 @@ def equation_10b(rng):
         yield AtMost("directional derivative along the solution against 0", np.sum(mine * G), 0.0,
                      case=f"l2 = {l2:g}")
     yield Case(B=B, X=X, G=G)
-
-
-def factors(rng, n=3, m=4, S=6):
-    """B (n, n), P (n, m) and inputs X (S, m)."""
-    return cases.psd(rng, n), rng.normal(size=(n, m)), rng.normal(size=(S, m)) + 0.5
 
 
 @equation(
@@ -127,12 +115,9 @@ def u_vec(rng):
 @equation(
     "11a", kind="identity", verdict="holds", uses=("8c", "10b", "u-vec"),
     statement="The product with the block of the weights, without forming it.",
-    formula=r"""\mathbb{E}_i[\widehat{\nabla_{\mathbf{w}^t}^2 \xi_i}]\text{Vec}(P) =
-        \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P \cdot
-        \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}])""",
     implements=(eq.eq_11a_product, eq.eq_11a_product_of_inputs, direction))
 def equation_11a(rng):
-    B, P, X = factors(rng)
+    B, X, _, P = cases.layer(rng)
     A = reference.second_moment(X)
     product = np.kron(A, B) @ reference.vec(P)
     for what, mine in (("B P A", eq.eq_11a_product(B, P, A)),
@@ -146,11 +131,9 @@ def equation_11a(rng):
     "11b", kind="approximation", verdict="conditional", condition=CONSTANT, uses=("11a",),
     statement="The same with the outer product of the mean input: what is left out is the inputs' "
               "covariance, so that (11b) never overestimates.",
-    formula=r"""\approx \text{Vec}(\mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2 \xi_i}] \cdot P
-        \cdot \mathbb{E}_i[\mathbf{h}_i^{t-1}] \otimes \mathbb{E}_i[\mathbf{h}_i^{(t-1)T}])""",
     implements=(eq.eq_11b_product, direction))
 def equation_11b(rng):
-    B, P, X = factors(rng)
+    B, X, _, P = cases.layer(rng)
 
     def block(X):
         return np.kron(reference.second_moment(X), B)

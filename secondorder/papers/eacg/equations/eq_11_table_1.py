@@ -98,8 +98,6 @@ def u_space_11a(rng):
     statement="Operations of carrying curvature down and of solving. The outer products of the "
               "slopes, Batch times the squares of the widths, are left out. Up to a batch of 9216 "
               "the sum still bounds what the paper's network needs.",
-    formula=r"""\begin{gathered} O(\sum_{t=1}^k [n_{t-1} n_t (n_{t-1} + n_t)]) \\ O(|\text{CG}|
-        \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]) \end{gathered}""",
     implements=(complexity.propagation, complexity.slopes, complexity.ea_cg))
 def u_time(rng):
     batches, products = (10, 100, 1000), complexity.propagation(WIDTHS)
@@ -157,9 +155,6 @@ def table_1(rng):
     statement="Gauss-Newton and PCH need the same two products with W in a layer. The entry of "
               "Gauss-Newton may have lost an exponent where the text was read: with n_{t-1}^2 it "
               "is that of PCH.",
-    formula=r"O(\sum_{t=2}^k n_{t-1} n_t)",
-    corrected=r"""O(\sum_{t=2}^k n_{t-1} n_t (n_{t-1} + n_t) + \text{Batch} \times \sum_{t=1}^{k-1}
-        n_t^2)""",
     implements=(complexity.propagation, complexity.propagation_in_table_of_gauss_newton))
 def u_table_1_gauss_newton(rng):
     pairs, printed = complexity.pairs(WIDE), complexity.propagation_in_table_of_gauss_newton(WIDE)
@@ -202,9 +197,6 @@ def unlikely_classes(rng, activations):
     ours=True, uses=("8b", "u-fisher-labels", "u-gn"),
     statement="The empirical Fisher matrix and PCH are positive semidefinite for a non-convex "
               "criterion too; the Gauss-Newton matrix is not.",
-    formula=r"""\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes \nabla_{\mathbf{b}^t} \xi_i^T]
-        \succeq 0, \quad \mathbb{E}_i[\widehat{\nabla_{\mathbf{b}^t}^2} \xi_i] \succeq 0, \quad
-        \mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] \not\succeq 0""",
     implements=(rivals.fisher, pch))
 def table_1_criterion(rng):
     for case in unlikely_classes(rng, ("sigmoid", "tanh")):
@@ -228,9 +220,6 @@ def table_1_criterion(rng):
     statement="The text has KFAC for a convex criterion, Table 1 for a non-convex one. The mean of "
               "outer products is positive semidefinite for every criterion. It measures curvature, "
               "as the exact Fisher matrix does, for cross-entropy alone.",
-    formula=r"""\mathbb{E}_{\mathbf{y} \sim \hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k} \xi_i \otimes
-        \nabla_{\mathbf{b}^k} \xi_i^T] = \mathbb{E}_{\mathbf{y} \sim
-        \hat{\mathbf{y}}_i}[\nabla_{\mathbf{b}^k}^2 \xi_i]""",
     implements=rivals.fisher)
 def u_kfac_criterion(rng):
     def sides(case):
@@ -255,8 +244,6 @@ def u_kfac_criterion(rng):
     "u-kfi-cost", where="Related Works, last lines", kind="claim", verdict="conditional",
     condition=MANY_ITERATIONS, ours=True, uses=("u-kfi", "u-time"),
     statement="KFI takes about as many operations as EA-CG.",
-    formula=r"""\sum_{t=1}^k [n_t^3 + n_{t-1}^3 + n_{t-1}^2 n_t + n_{t-1} n_t^2] \approx |\text{CG}|
-        \times \sum_{t=1}^k [n_t (2n_{t-1} + n_t)]""",
     implements=(complexity.kfi, complexity.ea_cg))
 def u_kfi_cost(rng):
     n = int(rng.integers(20, 60))

@@ -22,10 +22,6 @@ ALPHA = 0.05
     uses=("u-backprop",),
     statement="A block of one instance's Fisher matrix, between the weights of two layers. Inputs "
               "of one layer meet inputs of the other, gradients meet gradients.",
-    formula=r"""[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\mu-1)T})
-        \otimes (\nabla_{\mathbf{b}^\nu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)""",
-    corrected=r"""[\tilde{F}_i]_{\mu\nu} = (\mathbf{h}_i^{\mu-1} \otimes \mathbf{h}_i^{(\nu-1)T})
-        \otimes (\nabla_{\mathbf{b}^\mu} \xi_i \otimes \nabla_{\mathbf{b}^\nu} \xi_i^T)""",
     implements=rivals.fisher_block)
 def u_fisher(rng):
     for case in cases.variety(rng, ("sigmoid", "sin"), sizes=(3, 4, 5, 2)):
@@ -48,11 +44,6 @@ def u_fisher(rng):
     statement="The Fisher matrix as printed has the gradients of the given targets (empirical). "
               "Drawn from the model instead, its mean over draws is the exact one, the mean "
               "Gauss-Newton block.",
-    formula=r"""\begin{aligned} \mathbb{E}_i[\hat{F}_i^t] &= \mathbb{E}_i[(\mathbf{h}_i^{t-1}
-        \otimes \mathbf{h}_i^{(t-1)T}) \otimes (\nabla_{\mathbf{b}^t} \xi_i \otimes
-        \nabla_{\mathbf{b}^t} \xi_i^T)] \\ &\approx \mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes
-        \mathbf{h}_i^{(t-1)T}] \otimes \mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes
-        \nabla_{\mathbf{b}^t} \xi_i^T], \end{aligned}""",
     implements=(rivals.fisher_of_expectations, rivals.fisher, rivals.fisher_step))
 def u_fisher_labels(rng):
     draws, usual = 200, cases.case(rng, "tanh", "softmax")
@@ -89,25 +80,15 @@ def of_the_model(case, t):
     return means.mean(axis=0), np.sqrt(variance)
 
 
-def factors(rng, n=3, m=4):
-    """A (m, m), B (n, n) and G (n, m)."""
-    return cases.psd(rng, m), cases.psd(rng, n), rng.normal(size=(n, m))
-
-
 @equation(
     "12", where="Related Works; pi as Martens and Grosse choose it", kind="approximation",
     verdict="conditional", condition=LIGHT, uses=("u-fisher-labels",),
     statement="The damped inverse is replaced by a Kronecker product of damped inverses. The "
               "matrix inverted has two more terms, so that it always damps too much. With pi^2 the "
               "ratio of mean eigenvalues the traces of these terms are least.",
-    formula=r"""\begin{gathered} (\mathbb{E}_i[\hat{F}_i^t] + \alpha I)^{-1} \approx
-        (\mathcal{H}^t)^{-1} \otimes (\mathcal{G}^t)^{-1} \\ (\mathcal{H}^t)^{-1} =
-        (\mathbb{E}_i[\mathbf{h}_i^{t-1} \otimes \mathbf{h}_i^{(t-1)T}] + \pi_t \sqrt{\alpha}
-        I)^{-1} \\ (\mathcal{G}^t)^{-1} = (\mathbb{E}_i[\nabla_{\mathbf{b}^t} \xi_i \otimes
-        \nabla_{\mathbf{b}^t} \xi_i^T] + (\sqrt{\alpha}/\pi_t) I)^{-1} \end{gathered}""",
     implements=(Stated(rivals.eq_12_factors, "0", "1"), rivals.eq_12_inverse, rivals.pi_t))
 def equation_12(rng):
-    A, B, _ = factors(rng)
+    A, B = cases.psd(rng, 4), cases.psd(rng, 3)
     damped_A, damped_B, pi = reference.kfi_factors(A, B, ALPHA)
 
     def more(pi):
@@ -145,15 +126,10 @@ def equation_12(rng):
     "u-kfi", where="Related Works", kind="identity", verdict="holds", uses=("12", "u-vec"),
     statement="KFI's direction is a product of three matrices; it never needs the Kronecker "
               "product.",
-    formula=r"""\begin{aligned} \hat{\mathbf{d}}_{\mathbf{W}^t} &= -((\mathcal{H}^t)^{-1} \otimes
-        (\mathcal{G}^t)^{-1}) \cdot \text{Vec}(\mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]) \\ &=
-        -\text{Vec}((\mathcal{G}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]
-        (\mathcal{H}^t)^{-1}), \end{aligned}""",
     implements=(Stated(rivals.kfi_as_printed, "x"), Stated(rivals.kfi, "x"), rivals.times_inverse))
 def u_kfi(rng):
-    _, B, G = factors(rng)
     for S in (2, 9):
-        X = rng.normal(size=(S, 4))
+        B, X, _, G = cases.layer(rng, S=S)
         damped_A, damped_B, _ = reference.kfi_factors(reference.second_moment(X), B, ALPHA)
         d = -np.linalg.solve(np.kron(damped_A, damped_B), reference.vec(G))
         for name, solver in (("with both matrices", rivals.kfi_as_printed),
@@ -168,12 +144,9 @@ def u_kfi(rng):
     uses=("11b", "12"),
     statement="In the first layer, the outer product of the mean input replaces the second moment "
               "of the inputs. The formula of Sherman and Morrison inverts it.",
-    formula=r"""\mathcal{H}^1 \approx \mathbb{E}_i[\mathbf{h}_i^0] \otimes
-        \mathbb{E}_i[\mathbf{h}_i^{0T}] + \pi_1 \sqrt{\alpha} I""",
     implements=(rivals.eq_13_first_factor, Stated(rivals.eq_13_direction, "x")))
 def equation_13(rng):
-    _, B, G = factors(rng)
-    X = rng.normal(size=(6, 4)) + 0.5
+    B, X, _, G = cases.layer(rng)
     damped_A, damped_B, pi = reference.kfi_factors(reference.of_mean(X), B, ALPHA)
     left, shift = -np.linalg.inv(damped_B) @ G, pi * np.sqrt(ALPHA) * np.eye(4)
     moment = reference.second_moment(X) + shift
@@ -222,11 +195,6 @@ def off_the_kinks(rng):
     verdict="holds", uses=("6", "12", "u-kfi"),
     statement="KFRA's direction: KFI with the Gauss-Newton block of the bias in the place of the "
               "second moment of its gradients.",
-    formula=r"""\begin{gathered} \tilde{\mathbf{d}}_{\mathbf{W}^t} =
-        -\text{Vec}((\tilde{\mathcal{G}}^t)^{-1} \mathbb{E}_i[\nabla_{\mathbf{W}^t} \xi_i]
-        (\mathcal{H}^t)^{-1}) \\ (\tilde{\mathcal{G}}^t)^{-1} =
-        (\mathbb{E}_i[\text{GN}(\nabla_{\mathbf{b}^t}^2 \xi_i)] + (\sqrt{\alpha}/\pi_t)I)^{-1}
-        \end{gathered}""",
     implements=(rivals.gauss_newton, rivals.gauss_newton_step, direction))
 def u_kfra(rng):
     for case in [off_the_kinks(rng), *cases.variety(rng, losses=("softmax",)),

@@ -18,9 +18,6 @@ from .conditions import CONTRACTING
     "14", kind="definition", verdict="holds", uses=(),
     statement="A criterion between 0 and 1: concave in the probability s of the true class below "
               "epsilon, convex above.",
-    formula=r"""\begin{gathered} C(\hat{\mathbf{y}}_i | \mathbf{y}_i) = \frac{1}{1 +
-        e^{\delta(\mathbf{y}_i^T \hat{\mathbf{y}}_i - \epsilon)}} \\ \delta = 5 \\ \epsilon =
-        0.2 \end{gathered}""",
     implements=(eq.eq_14_bounded_criterion, BoundedCriterion.value, BoundedCriterion.gradient,
                 BoundedCriterion.hessian, BoundedCriterion.hessian_product,
                 BoundedCriterion.hessian_diagonal))
@@ -81,8 +78,6 @@ TOTALS = {
     uses=("pos-eig", "4b"),
     statement="The error of a layer: Frobenius distance of an approximation from the exact mean "
               "Hessian with absolute eigenvalues. The tables' totals are roots of sums of squares.",
-    formula=r"""\left\| \mathbb{E}_i[\widetilde{\nabla_{\mathbf{b}^t}^2 \xi_i}] -
-        |\mathbb{E}_i[\nabla_{\mathbf{b}^t}^2 \xi_i]| \right\|_F""",
     implements=(eq.layer_error, eq.layer_errors, eq.total_error))
 def u_metric(rng):
     for case in cases.variety(rng):
@@ -156,9 +151,6 @@ def table_5(rng):
     verdict="conditional", condition=CONTRACTING, ours=True, uses=("6", "15"),
     statement="Errors are not accumulated with layers: what (6) is fed with may be off, and one "
               "step down it is off by less.",
-    formula=r"""\| (\mathbf{W}^T \Delta \mathbf{W}) \odot \mathbb{E}_i[\mathbf{h}_i' \otimes
-        \mathbf{h}_i'^T] \|_F \leq \max_r \mathbb{E}_i[\mathbf{h}_{i, r}'^2] \,
-        \|\mathbf{W}\|_2^2 \, \|\Delta\|_F""",
     implements=(recursive_bound, eq_6_expectation_step))
 def u_accumulate(rng):
     for scale, name in ((0.1, "small weights"), (3.0, "large weights")):

@@ -37,11 +37,6 @@ def b_ii(rng):
     uses=("u-backprop", "b-ii"),
     statement="The step (4b), entry by entry. Its range ends at t = 2, as there is no bias below "
               "the first layer. Its diagonal has a row of W^T.",
-    formula=r"""\begin{gathered} \text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r
-        [\mathbf{W}^{tT}]_{sr} \nabla_{\mathbf{b}^t} \xi_i \right) \mathbf{e}_r \\ t = k, \dots,
-        1 \end{gathered}""",
-    corrected=r"""\text{Part 1} = \left([\mathbf{h}_i^{(t-1)''}]_r [\mathbf{W}^{tT}]_{r \cdot}
-        \nabla_{\mathbf{b}^t} \xi_i\right) \mathbf{e}_r, \qquad t = k, \dots, 2""",
     implements=supplement.c_ii_part_1)
 def c_ii(rng):
     case = cases.case(rng, "tanh", "bounded", sizes=(3, 4, 4, 3))

@@ -55,8 +55,8 @@ def draw_curves(methods, trainings, figure, over):
     Seconds end where the quickest method has ended: there the others are still under way. The
     accuracies of the first epochs are cut off where the ends would not be told apart.
     """
-    panels, at, settings = figure.subplots(1, 2), ("L", None if over == "epochs" else 0), \
-        trainings.settings
+    panels, settings = figure.subplots(1, 2), trainings.settings
+    at = "L", None if over == "epochs" else 0
     lines = {method: [run for run in trainings.runs(at, method).values() if not diverged(run)]
              for method in methods}
     last = np.inf if over == "epochs" else 1.5 * np.median(

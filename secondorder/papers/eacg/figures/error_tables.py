@@ -91,13 +91,12 @@ class Errors:
 
     def draw(self, results, figure, settings):
         figure.set_figheight(3.4)
-        panels = figure.subplots(1, 3)
+        panels, table = figure.subplots(1, 3), TABLES[self.number]
         for axes, along in zip(panels, TRAJECTORIES):
             runs = results.of(along=along)
-            columns = {name: np.mean([one[name] for one in runs], axis=0).tolist()
-                       for name in (*training.CURVATURES, "norm") if name in runs[0]}
-            fill(axes, columns, f"here, along {training.NAMES[along]}")
-        table = TABLES[self.number]
+            fill(axes, {name: np.mean([one[name] for one in runs], axis=0)
+                        for name in (*IN_PRINT, "norm") if name in runs[0]},
+                 f"here, along {training.NAMES[along]}")
         fill(panels[2], {name: table[printed] for name, printed in IN_PRINT.items()
                          if printed in table}, "in print (its own network)")
         figure.suptitle(f"Errors of the blocks in thousandths, {training.NAMES[self.criterion]}; "
@@ -116,14 +115,10 @@ def in_print(number):
 
 def fill(axes, columns, title):
     """A table of errors, a row a layer, the total in the last one, in an empty panel."""
-    depth = len(next(iter(columns.values())))
-    rows = [[thousandths(column[t]) for column in columns.values()] for t in range(depth)]
-    totals = [thousandths(float(total_error(column))) for column in columns.values()]
-    heads = {"norm": "exact", "gauss-newton": "GN"}
-    told = axes.table([*rows, totals], colLabels=[heads.get(name, training.NAMES.get(name))
-                                                  for name in columns],
-                      loc="upper center", cellLoc="right",
-                      rowLabels=[*(f"layer {t + 1}" for t in range(depth)), "total"])
+    cells = [[*map(thousandths, (*column, total_error(column)))] for column in columns.values()]
+    told = axes.table([*zip(*cells)], loc="upper center", cellLoc="right",
+                      colLabels=[IN_PRINT.get(name, "exact") for name in columns],
+                      rowLabels=[*(f"layer {t}" for t in range(1, len(cells[0]))), "total"])
     told.auto_set_font_size(False)
     told.set_fontsize(7)
     told.scale(1.0, 1.3)
@@ -133,7 +128,7 @@ def fill(axes, columns, title):
 
 def thousandths(error):
     """An error as a cell shows it; what rounding leaves is 0."""
-    return "0" if error < 1e-7 else number(1e3 * error)
+    return "0" if error < 1e-7 else number(1e3 * float(error))
 
 
 def about(full, order, criterion, images):

@@ -11,9 +11,8 @@ from secondorder.studies import diverged, smoothed, study
 
 from .. import PAPER
 from . import clock, training
-from .curves import Curves, draw_curves
+from .curves import Curves
 from .training import FULL, SHARED, seeds_to
-from .trainings import Trainings
 
 SGD, FISHER, BEST = ("sgd", "none"), ("ea-cg", "fisher"), ("kfi-rank-one", "pch-1")
 UNDER_EA_CG = [(("ea-cg", "pch-1"), ("ea-cg", other)) for other in ("fisher", "gauss-newton")]
@@ -194,8 +193,8 @@ class TwoOfThem(Curves):
     def solvers(self):
         return [((solver, "pch-1"), (solver, "pch-2")) for solver in ("ea-cg", self.second)]
 
-    def draw(self, results, figure, settings):
-        draw_curves(self.methods(), Trainings(self.criterion, settings, results), figure, "epochs")
+    def counted(self):
+        return self.methods()
 
 
 @study(PAPER, "figure-9", **about("cross-entropy", SHARED, FULL, 10))

@@ -10,6 +10,16 @@ ENDS = "final loss over that without cubic steps"
 JUMP = "rate before over after"
 
 
+class Trained:
+    """A figure of losses and rates; its title has a place for data and network."""
+
+    lines, wanted = plateau.LINES, {}
+
+    def draw(self, results, figure, settings):
+        plateau.draw_errors_and_rates(results, figure, self.title.format(
+            plateau.title_of(settings)), self.lines, **self.wanted)
+
+
 @plateau.on_plateau(
     "figure-1", "; the caption says rate 0.01, the text 0.02: both are judged",
     shows="No plateau (weights within 0.2): gradient descent at rates 0.01 and 0.02, and cubic "
@@ -22,7 +32,11 @@ JUMP = "rate before over after"
     ) for rate in (0.01, 0.02)} | {"c": "the step's rate is about 0.05 (0.025 to 0.1) from "
                                    "iteration 100 on"},
     full=plateau.TEN, seconds=(400, 4))
-class Figure1:
+class Figure1(Trained):
+    title = "No plateau: {}, weights within ±0.2"
+    lines = [(f"gradient descent, rate {rate:g}", {"curvature": "none", "rate": rate}, colour, "-.")
+             for rate, colour in ((0.01, "C2"), (0.02, "C0"))] + plateau.LINES[1:]
+
     def runs(self, settings, results):
         slow = plateau.compared(settings, "sgd", 100, 0.2, ("none",), rate=0.01)
         return plateau.compared(settings, "sgd", 100, 0.2) + slow
@@ -34,13 +48,6 @@ class Figure1:
             for letter, low, high in (("a", 1 / 1.5, np.inf), ("b", 0, 1.5)) for rate in alone}
         return told | {"c": plateau.cubic_within(
             results, lambda one: plateau.later_rate(one, 100), "later rate", 0.025, 0.1)}
-
-    def draw(self, results, figure, settings):
-        lines = [(f"gradient descent, rate {rate:g}", {"curvature": "none", "rate": rate}, colour,
-                  "-.") for rate, colour in ((0.01, "C2"), (0.02, "C0"))]
-        plateau.draw_errors_and_rates(
-            results, figure, f"No plateau: {plateau.title_of(settings)}, weights within ±0.2",
-            [*lines, *plateau.LINES[1:]])
 
 
 FALL = "the rate falls tenfold within 200 iterations around leaving"
@@ -58,7 +65,9 @@ def falls(results):
             "b": "the rate on the plateau is about 100 times (30 to 300) the later one",
             "c": FALL, "d": "the later rate is about 0.05 (0.025 to 0.1)"},
     seconds=(400, 4))
-class Figure2:
+class Figure2(Trained):
+    title = "Cubic steps leave a plateau: {}, weights within ±0.1"
+
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", 100, 0.1)
 
@@ -67,11 +76,6 @@ class Figure2:
                 "b": plateau.cubic_within(results, plateau.jump, JUMP, 30, 300),
                 "c": falls(results),
                 "d": plateau.cubic_within(results, plateau.later_rate, "later rate", 0.025, 0.1)}
-
-    def draw(self, results, figure, settings):
-        plateau.draw_errors_and_rates(
-            results, figure, f"Cubic steps leave a plateau: {plateau.title_of(settings)}, "
-            "weights within ±0.1")
 
 
 @plateau.on_plateau(
@@ -83,17 +87,15 @@ class Figure2:
     smaller="10,000 images of CIFAR-10, 2000 iterations",
     deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial weights "
     "is not stated: 0.1, as on MNIST's plateau")
-class Figure3:
+class Figure3(Trained):
+    title = "The plateau of {}, weights within ±0.1"
+
     def runs(self, settings, results):
         return plateau.compared(settings, "sgd", 1000, 0.1, rate=0.01)
 
     def judge(self, results, settings):
         return {"a": plateau.leaves_first(results),
                 "b": plateau.cubic_within(results, plateau.jump, JUMP, 10), "c": falls(results)}
-
-    def draw(self, results, figure, settings):
-        plateau.draw_errors_and_rates(
-            results, figure, f"The plateau of {plateau.title_of(settings)}, weights within ±0.1")
 
 
 def claims(base):
@@ -104,8 +106,12 @@ def claims(base):
             "c": f"with {base} the rate rises and falls less than with gradient descent (Figure 2)"}
 
 
-class OtherBase:
+class OtherBase(Trained):
     """Figures 4 and 5: a base with sigma 1000, beside the runs of Figure 2."""
+
+    def __init__(self):
+        self.title = self.base.capitalize() + " off the plateau: {}, weights within ±0.1"
+        self.wanted = {"base": self.base}
 
     def runs(self, settings, results):
         return (plateau.compared(settings, self.base, 1000, 0.1)
@@ -131,11 +137,6 @@ class OtherBase:
 
         return {"a": plateau.leaves_first(results, base=self.base),
                 "b": plateau.both_forms(larger), "c": plateau.both_forms(smaller_than_descent)}
-
-    def draw(self, results, figure, settings):
-        plateau.draw_errors_and_rates(
-            results, figure, f"{self.base.capitalize()} off the plateau: "
-            f"{plateau.title_of(settings)}, weights within ±0.1", base=self.base)
 
 
 @plateau.on_plateau(

@@ -98,20 +98,15 @@ def risen(far, near, name):
     return far[name] / near[name] if name in far and near.get(name) else 0.0
 
 
-FLAT, LOW = 2.29, 0.2  # losses: above the first a point is stuck, a run that ends below the second
-MIDDLE = (1.7, 2.1)    # converged; between: where many runs rest for a while, reported beside
+FLAT, LOW = 2.29, 0.2  # losses: above, a point is stuck; a run that ends below has converged
 
 
 def rates_by_group(result):
-    """Group -> trailing means of the rate where the run is stuck, converged, or near loss 1.9."""
+    """Group -> trailing means of the rate where the run is stuck, or has converged."""
     mean, loss = smoothed(result["rate"], plateau.MEAN), np.array(result["loss"])
-    looks = np.arange(len(loss)) * plateau.EVERY
-    loss, looks = loss[looks < len(mean)], looks[looks < len(mean)]
-    groups = {"stuck": mean[looks[loss > FLAT]], "converged": mean[:0],
-              "middle": mean[looks[(loss > MIDDLE[0]) & (loss < MIDDLE[1])]]}
-    if plateau.end(result) < LOW:
-        groups["converged"] = mean[-200:]
-    return groups
+    looks = np.flatnonzero(loss > FLAT) * plateau.EVERY
+    return {"stuck": mean[looks[looks < len(mean)]],
+            "converged": mean[-200:] if plateau.end(result) < LOW else mean[:0]}
 
 
 @plateau.on_plateau(
@@ -134,9 +129,9 @@ class ConvergedOrStuck:
         panels = figure.subplots(1, 2, sharex=True, sharey=True)
         for panel, (reading, form) in zip(panels, plateau.FORMS.items()):
             groups = gathered(finished(results.of(curvature=form)))
-            for (name, values), hatch, label in zip(groups.items(), ("", "//", ".."), (
+            for values, hatch, label in zip(groups.values(), ("", "//"), (
                     f"stuck: loss above {FLAT}",
-                    f"converged: last 200 of runs that end below {LOW}", "loss near 1.9")):
+                    f"converged: last 200 of runs that end below {LOW}")):
                 panel.hist(values, np.geomspace(1e-3, 20, 60), hatch=hatch, alpha=0.5, label=label,
                            weights=np.full(len(values), 1 / max(1, len(values))))
             panel.set(xscale="log", xlabel="rate, mean of the last 100", title=f"(39) {reading}")
@@ -149,7 +144,7 @@ def gathered(runs):
     """The groups of all runs together."""
     groups = [rates_by_group(one) for one in runs]
     return {name: np.concatenate([np.zeros(0)] + [one[name] for one in groups])
-            for name in ("stuck", "converged", "middle")}
+            for name in ("stuck", "converged")}
 
 
 def separated(runs, seeds):

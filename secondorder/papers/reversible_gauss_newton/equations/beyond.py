@@ -28,8 +28,6 @@ WAYS = {"the update": {}, "damped": {"pseudo_inverse": "damp", "strength": 0.3},
           where="beyond the paper",
           statement="With independent features the bracket of (17) is the error one block lower, "
                     "so that one inverse sweep gives both matrices.",
-          formula=r"\Delta_\ell^{(1)}=e_\ell^{(1)}S_1^+,\qquad \Delta_\ell^{(2)}"
-                  r"=e_{\ell-1}^{(2)}S_2^+",
           kind="identity", verdict="holds", ours=True,
           implements=(eq_56_delta, eq_16_17_deltas, at_features), uses=("16", "17"))
 def extension_sweep(rng):
@@ -103,8 +101,6 @@ def extension_gram(rng):
           where="beyond the paper; Section 6 leaves it open",
           statement="The Moore-Penrose step of any network comes from J J^T, built layer by layer "
                     "without J.",
-          formula=r"-J^+\epsilon=-J^T(JJ^T)^{-1}\epsilon,\qquad (JJ^T)_{(c,s),(c',t)}"
-                  r"=\sum_{\text{layers}}(a_s\cdot a_t + 1)\,(g_{c,s}\cdot g_{c',t})",
           kind="identity", verdict="holds", ours=True,
           implements=(Stated(eq_5_by_kernel, "0", "1"), tangent_kernel, jacobian, direction),
           uses=("5", "12"))

@@ -18,8 +18,6 @@ from .conditions import INDEPENDENT, SURJECTIVE
 @equation(PAPER, "1",
           statement="The loss is the sum over the samples, a function of all outputs; eps is its "
                     "gradient.",
-          formula=r"\mathcal L(\theta)=\sum_{i=1}^n \ell\big(y_i,f(x_i,\theta)\big)"
-                  r"=\tilde{\mathcal L}(\mathbf f(\theta))",
           kind="definition", verdict="holds", implements=(eq_1_loss, eq_10_errors), uses=())
 def equation_1(rng):
     at, loss = cases.classes(rng), SoftmaxCrossEntropy()
@@ -55,8 +53,6 @@ def equation_2(rng):
 @equation(PAPER, "3",
           statement="Gradient flow on the outputs themselves: exponential for the squared error, "
                     "like 1/t for a softmax.",
-          formula=r"\frac{d\mathbf f}{dt}=-\nabla_{\mathbf f}\tilde{\mathcal L}"
-                  r"\big|_{\mathbf f(t)}",
           kind="definition", verdict="holds", implements=(eq_3_gradient_flow, euler), uses=("1",))
 def equation_3(rng):
     (start, y), one_hot = rng.normal(size=(2, 6)), np.eye(10)[:1]
@@ -76,8 +72,6 @@ def equation_3(rng):
 @equation(PAPER, "4",
           statement="The parameters follow the outputs' gradient flow if J times their rate is "
                     "minus eps.",
-          formula=r"\frac{\partial\mathbf f}{\partial\theta}\frac{d\theta}{dt}"
-                  r"=-\nabla_{\mathbf f}\tilde{\mathcal L}\big|_{\mathbf f(\theta(t))}",
           kind="definition", verdict="conditional", condition=SURJECTIVE,
           implements=(eq_4_defect, Stated(eq_5_gauss_newton, "0")), uses=("3",))
 def equation_4(rng):

@@ -116,8 +116,6 @@ def equation_10(rng):
           statement="eps decays at its own rate: for the squared error along (8), for every "
                     "strictly convex loss (and a softmax) along the generalised step; not along "
                     "(8) for the cross-entropy that the paper trains.",
-          formula=r"\frac{d\epsilon}{dt}=-\epsilon(t)\quad\text{for trajectories induced by GGN "
-                  r"or (8)}",
           kind="claim", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN,
                      "The second condition is for (8) only."),

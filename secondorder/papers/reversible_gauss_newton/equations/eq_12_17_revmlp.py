@@ -67,8 +67,6 @@ def u_stacking(rng):
 
 @equation(PAPER, "12",
           statement="J stands in column blocks, one for the parameters of each layer.",
-          formula=r"J=\frac{\partial\mathbf x_L}{\partial(\mathbf w_1,\dots,\mathbf w_L)}"
-                  r"=(J_1,\dots,J_L)",
           kind="identity", verdict="holds",
           implements=(eq_12_jacobian, eq_13_33_jacobians), uses=("u-stacking",))
 def equation_12(rng):
@@ -85,8 +83,6 @@ def equation_12(rng):
 @equation(PAPER, "13",
           statement="A layer's Jacobian is the Jacobian of the network above it, times the "
                     "layer's Jacobian in its own parameters.",
-          formula=r"J_\ell=\frac{\partial\mathbf x_L}{\partial\mathbf x_\ell}\,\frac{\partial"
-                  r"\mathbf x_\ell}{\partial\mathbf w_\ell}",
           kind="identity", verdict="holds",
           implements=(eq_13_33_jacobians, above, eq_36_39_58_own_jacobian, through_block),
           uses=("12",))
@@ -100,8 +96,6 @@ def equation_13(rng):
 
 @equation(PAPER, "14",
           statement="The first half moves by a function of the second; the step can be undone.",
-          formula=r"X_\ell^{(1)}=X_{\ell-1}^{(1)}+W_\ell^{(1)}\,\sigma"
-                  r"\big(V_{\ell-1}^{(2)}X_{\ell-1}^{(2)}\big)",
           kind="definition", verdict="holds",
           implements=(eq_14_first_half, Coupling.forward, Coupling.inverse), uses=())
 def equation_14(rng):
@@ -111,8 +105,6 @@ def equation_14(rng):
 @equation(PAPER, "15",
           statement="Then the second half moves by a function of the new first half; that can be "
                     "undone, too.",
-          formula=r"X_\ell^{(2)}=X_{\ell-1}^{(2)}+W_\ell^{(2)}\,\sigma"
-                  r"\big(V_{\ell}^{(1)}X_{\ell}^{(1)}\big)",
           kind="definition", verdict="holds",
           implements=(eq_15_second_half, Coupling.forward, Coupling.inverse), uses=())
 def equation_15(rng):

@@ -63,8 +63,6 @@ def equation_25(rng):
 @equation(PAPER, "26", "27",
           statement="Along both flows eps decays like e^{-t}, for the squared error; not for the "
                     "cross-entropy that the paper trains.",
-          formula=r"\begin{gathered} \frac{d\epsilon}{dt}=-\epsilon \tag{26} \\ "
-                  r"\frac{d\tilde\epsilon}{dt}=-\tilde\epsilon \tag{27} \end{gathered}",
           kind="proof-step", verdict="conditional",
           condition=(SURJECTIVE, IDENTITY_HESSIAN),
           implements=(eq_26_27_error_flow, eq_26_27_solved), uses=("24", "25", "assumption-4.1"))
@@ -146,8 +144,6 @@ def equation_30(rng):
 @equation(PAPER, "31",
           statement="Each outer term is at most a Lipschitz constant times the distance in the "
                     "parameters; the middle one is zero.",
-          formula=r"\le L_\epsilon\|\theta_i-\theta(t_i)\|+0+L_\epsilon\|\tilde\theta_i"
-                  r"-\tilde\theta(t_i)\|",
           kind="proof-step", verdict="conditional", condition=SURJECTIVE,
           implements=(eq_31_in_theta, eq_8_step), uses=("26", "30"))
 def equation_31(rng):
@@ -175,9 +171,6 @@ def equation_31(rng):
 @equation(PAPER, "32",
           statement="Both Euler errors together: twice the larger one. No claim rests on the "
                     "factor; two flows of a function keep to the printed bound too.",
-          formula=r"\le L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big),"
-                  r"\qquad \bar K=\min(K,\tilde K),\ \bar L=\max(L,\tilde L)",
-          corrected=r"\le 2 L_\epsilon\frac{\alpha}{\bar K}\big(e^{\bar L(t_i-t_0)}-1\big)",
           kind="inequality", verdict="erratum", weight="misprint",
           implements=(eq_32_bound, eq_32_as_printed), uses=("28", "31"))
 def equation_32(rng):

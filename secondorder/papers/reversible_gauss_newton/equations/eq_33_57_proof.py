@@ -39,8 +39,6 @@ def equations_33_to_39(rng):
 
 @equation(PAPER, "40", "41",
           statement="A lower triangle of blocks, and a right inverse of it.",
-          formula=r"\begin{gathered} \begin{pmatrix}A&0\\B&C\end{pmatrix} \tag{40} \\ "
-                  r"\begin{pmatrix}A^+&0\\-C^+BA^+&C^+\end{pmatrix} \tag{41} \end{gathered}",
           kind="identity", verdict="conditional",
           condition="A A+ = I and C C+ = I: both have full row rank.",
           implements=(eq_40_triangle, eq_41_right_inverse), uses=())

@@ -59,8 +59,6 @@ def equations_60_to_63(rng):
 
 @equation(PAPER, "64",
           statement="The right inverse times the triangle; once B = B A+ A it is symmetric.",
-          formula=r"J_{\ell,1}^\dashv J_{\ell,1}=\begin{pmatrix}A^+A&0\\"
-                  r"C^+B-C^+BA^+A&C^+C\end{pmatrix}",
           kind="identity", verdict="holds",
           implements=eq_64_product, uses=("59", "60"))
 def equation_64(rng):
