@@ -195,24 +195,6 @@ def test_a_stale_evaluation_refuses(part, layer):
     assert np.isfinite(twin.gradient).all()
 
 
-def test_what_a_caller_holds_is_not_what_is_kept():
-    net, loss = so.mlp([5, 4, 3], rng=0), so.SquaredError()
-    x, y = batch(net)
-    gradient, e = so.exact.gradient(net, loss, x, y), net.evaluate(loss, x[:5], y[:5])
-    operator, product = so.exact.HessianOperator(net, loss, x, y), so.exact.hessian_vector_product(
-        net, loss, x, y, np.ones(net.size))
-    x[...] = y[...] = 100.0
-    assert np.array_equal(e.gradient, gradient)
-    assert np.array_equal(operator @ np.ones(net.size), product)
-    for kept in (e.gradient, e.objective_gradient(0.1)):
-        with pytest.raises(ValueError, match="read-only"):
-            kept *= 2
-    net = Network([Activation("identity")], input_shape=(3,))
-    x = np.ones((2, 3))
-    net(x)[...] = 5
-    assert (x == 1).all()
-
-
 def test_what_is_not_finite_or_has_another_dtype_names_its_layer():
     class Upcasting(Tanh):
         def value(self, x):
