@@ -195,6 +195,7 @@ def _hints(left, right, allowed, at):
     yield from _terms(left - right, allowed, at)
     yield from _places(left, right, allowed)
     yield from _factors(left, right, allowed)
+    yield from _outer(left - right, allowed)
 
 
 def _terms(gap, allowed, at):
@@ -216,6 +217,15 @@ def _terms(gap, allowed, at):
             digits = int(np.clip(-np.log10(10 * allowed[judged].max() / size / abs(c)), 1, 6))
             told = f"{abs(c):.{digits}g} times {name}"
             yield f"{{0}} has {told} too much" if c > 0 else f"a term is lost: {told}"
+
+
+def _outer(gap, allowed):
+    """The difference of two matrices is u v^T: its second singular value is no larger than what is
+    allowed. Of two rows or columns every difference would nearly be that.
+    """
+    if gap.ndim == 2 and min(gap.shape) > 2 and np.isfinite(allowed).all():
+        if np.linalg.svd(gap, compute_uv=False)[1] <= 10 * np.linalg.norm(allowed):
+            yield "a term is lost: the difference is one outer product, u v^T"
 
 
 INDICES = ("first index", "second index", "third index", "fourth index")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from secondorder import nets, verify
-from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
+from secondorder.nets import Layer, Linear, SquaredError
 from secondorder.verify.classes.layers import sample_shape
 
 from harness.shaped_layers import Mixing
@@ -341,23 +341,6 @@ def test_a_tangent_is_compared_to_rounding(off, right):
 def test_what_is_refused(ask, expected):
     with pytest.raises((TypeError, ValueError), match=expected):
         ask()
-
-
-# -- the picture -----------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
-                                  lambda: verify.activation(nets.Tanh()),
-                                  lambda: verify.loss(SoftmaxCrossEntropy())])
-def test_plot_draws_every_curve(make):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    report, own = make(), pyplot.figure().add_subplot()
-    assert report.plot(own) is own and own.get_xscale() == "log"
-    assert len(own.lines) == len(report.curves) >= 2
-    pyplot.close("all")
-    for _, errors in report.curves.values():
-        assert errors.min() < 1e-6
-    with pytest.raises(ValueError, match="nothing to draw"):
-        verify.layer(planted(Stale, "forward", stale)(3)).plot()
 
 
 # -- far out ---------------------------------------------------------------------------------------

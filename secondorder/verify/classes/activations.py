@@ -5,7 +5,7 @@ import numpy as np
 from ... import checks
 from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
-from ..differences import at_zero, error_by_step, nested, rounding
+from ..differences import at_zero, nested, rounding
 from ..recorder import SAFETY, Recorder, pure_call, require_methods
 from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
 
@@ -122,9 +122,6 @@ class _ActivationChecks(Places):
         if all(usable):
             self._jet()
             self._flags()
-            for name, source in (("slope", "value"), ("curvature", "slope")):
-                recorder.report.curves[name] = error_by_step(
-                    lambda h, source=source: self.of(source, self.x + h), self.of(name, self.x))
         return recorder.sorted_report()
 
     # -- what every method owes --------------------------------------------------------------------

@@ -16,8 +16,7 @@ from ...checks.randomness import generator
 from ...nets import Layer
 from ..recorder import Recorder
 from .forward_checks import check_forward
-from .identities import (check_identities, check_in_network, check_single_precision,
-                         difference_curves)
+from .identities import (check_identities, check_in_network, check_single_precision)
 from .layer_checks import LayerChecks
 from .layer_under_test import Subject
 from .passes import PASSES, parameter_arrays, written
@@ -96,7 +95,6 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         recorder.note(f"inputs up to |x| = {max(reach):.2g} were looked at, and the line through "
                       "each was followed for jumps (set others with sizes=)")
     _tell_left_out(recorder, layer, judged)
-    recorder.report.curves = difference_curves(checks)
     return recorder.sorted_report()
 
 

@@ -9,7 +9,7 @@ from ...checks.networks import LOSS_PASSES
 from ...checks.randomness import generator
 from ...exact.finite_differences import Difference
 from ...nets import DiagonalLoss, Loss
-from ..differences import central, error_by_step, jumps_along, nested, stacked
+from ..differences import central, jumps_along, nested, stacked
 from ..recorder import Recorder, pure_call, require_methods
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
@@ -143,8 +143,6 @@ class LossChecks:
             self.recorder.compare("hessian", "hessian against its transpose", H,
                                   H.transpose(0, 2, 1), names=("hessian", "transposed"),
                                   scale=np.abs(H).max() or 1.0)
-        if all(self.usable[name] for name in _written(self.loss)):
-            self._curves()
         check_far(self)
         check_model(self)
 
@@ -307,11 +305,3 @@ class LossChecks:
         self.recorder.fact("convex", "along lines", not down.any(), "convex is True, but along a "
                            "line the value bends down", hint="methods rely on this flag; set it to "
                            "False")
-
-    def _curves(self):
-        v = self.v
-        for name, source, expected in (
-            ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
-            ("hessian_product", "gradient", self.of("hessian_product"))):
-            self.recorder.report.curves[f"{name}, {self.case}"] = error_by_step(
-                lambda h, source=source: self.of(source, p=self.p + h * v), expected)
