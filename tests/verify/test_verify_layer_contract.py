@@ -380,9 +380,3 @@ def test_layers_for_images_and_sequences(made):
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
 def test_a_shape_is_found_where_nobody_says_one(made, shape):
     assert sample_shape(made(), None) == shape
-
-
-def test_a_shape_that_was_guessed_is_said():
-    told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(nets.Activation("sin")))
-    assert told not in str(verify.layer(nets.Activation("sin"), (5,)))

@@ -59,15 +59,6 @@ def test_our_optimizers_are_ok(name):
     assert report, str(report)
 
 
-def test_every_method_of_the_papers_is_among_them():
-    """And is what is made there, not a name beside another method."""
-    made = set()
-    for make, options in RIGHT.values():
-        network, loss = options.get("network", SMOOTH["network"]), options.get("loss")
-        made.add(type(make(network, loss or so.SoftmaxCrossEntropy())))
-    assert made >= {so.ResidualPartitioning, so.CubicRegularization, so.EACG, so.GaussNewton}
-
-
 class Average(so.SGD):
     """A right method with memory, the ground of the planted faults: a mean of gradients."""
 
@@ -269,15 +260,6 @@ def test_memory_of_another_kind_is_refused():
     for wrong, said in (([1.0], "is of type list"), (0.5, "must be an array, got 0.5")):
         with pytest.raises(ValueError, match=said):
             optimizer.load_state_dict(optimizer.state_dict() | {"mean": wrong})
-
-
-def test_a_state_shares_no_memory_with_the_method():
-    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
-    state, kept = optimizer.state_dict(), optimizer.mean.copy()
-    optimizer.load_state_dict(state)
-    for given in (state, optimizer.state_dict()):
-        given["mean"][...] = 7.0
-    assert np.array_equal(optimizer.mean, kept)
 
 
 def test_the_data_of_the_user_are_used_and_the_network_is_not_changed():
