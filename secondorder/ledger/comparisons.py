@@ -188,11 +188,8 @@ class AtMost(Comparison):
     ----------
     what : str
     smaller, larger : array_like of one shape, or one of them a scalar
-    tolerance : float > 0
-    scale : float or array_like, optional
-        Default: the largest absolute entry of both sides.
-    case : str, optional
-        On which of several cases; see `Comparison`.
+    tolerance, scale, case
+        As of `Equal`.
 
     Raises
     ------

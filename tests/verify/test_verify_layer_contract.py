@@ -356,8 +356,7 @@ class FarBranch(nets.Activation):
 def test_a_layer_that_is_wrong_far_out():
     report = verify.layer(FarBranch("softplus"))
     assert "backward" in wrong_passes(report) and "at inputs of size 8" in str(report)
-    near = verify.layer(FarBranch("softplus"), sizes=(1.0,))
-    assert near and "inputs up to |x| = " in str(near)
+    assert verify.layer(FarBranch("softplus"), sizes=(1.0,))
 
 
 # -- images and sequences --------------------------------------------------------------------------

@@ -294,9 +294,6 @@ class LossChecks:
             self.recorder.fact("value", f"continuous over {length:g}", True, "")
             if getattr(self.loss, "convex", False):
                 self._convex_along(values(np.linspace(-length, length, 257)[:, None])[:, :, 0])
-        self.recorder.note(f"values were followed for jumps along {len(LENGTHS) * len(rows)} lines "
-                           f"with {self.case}, out to |p| = "
-                           f"{np.abs(np.abs(self.p) + LENGTHS[-1] * np.abs(self.v)).max():.2g}")
 
     def _convex_along(self, values):
         bends = np.diff(values, 2, axis=0)
