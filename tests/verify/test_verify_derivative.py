@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from secondorder.verify import ladder
 from secondorder.verify.findings import UNJUDGED
 
 RNG = np.random.default_rng(0)
@@ -230,6 +231,15 @@ def test_entries_that_cannot_be_judged_leave_the_others_judged():
     assert "1 of 4 entries cannot be judged" in str(report)
     report = so.verify.derivative(half, -right, at)
     assert not report and "entry (0, 0): df -0.6" in str(report)
+
+
+@pytest.mark.parametrize("differences, right, good", [
+    (ladder.first_differences, np.exp, 1e-11),
+    (ladder.second_differences, lambda x: np.diag(np.exp(x)), 1e-8)])
+def test_extrapolated_differences_are_as_good_as_they_say(differences, right, good):
+    theta = np.array([0.3, -1.2])
+    value, error = differences(lambda x: np.exp(x).sum(), theta)
+    assert error.max() < good and (np.abs(value - right(theta)) <= error).all()
 
 
 def huber(x):

@@ -255,13 +255,6 @@ def test_an_init_that_was_not_called_is_named():
             ask()
 
 
-def test_memory_of_another_kind_is_refused():
-    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
-    for wrong, said in (([1.0], "is of type list"), (0.5, "must be an array, got 0.5")):
-        with pytest.raises(ValueError, match=said):
-            optimizer.load_state_dict(optimizer.state_dict() | {"mean": wrong})
-
-
 def test_the_data_of_the_user_are_used_and_the_network_is_not_changed():
     digits, network = so.datasets.load_digits(), so.mlp([64, 10], rng=0)
     before = network.theta.copy()

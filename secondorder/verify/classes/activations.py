@@ -45,11 +45,9 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
 
     Raises
     ------
-    TypeError
-        If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
-    ValueError
-        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval`
-        is not two finite numbers, the smaller first.
+    TypeError, ValueError
+        A class instead of an instance, or one that lacks a method; other arguments that are not as
+        above.
     """
     if isinstance(function, str):
         function = activation_function(function)

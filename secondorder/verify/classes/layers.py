@@ -60,12 +60,9 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
 
     Raises
     ------
-    TypeError
-        If it is no `Layer`, or a class instead of an instance; without a `forward`; `samples` that
-        is no whole number.
-    ValueError
-        If `samples` is less than 2, `tolerance` not positive, `input_shape` not a shape or not the
-        layer's own, a size is not a positive number, or the layer does not write one of `passes`.
+    TypeError, ValueError
+        No instance of a `Layer` with a `forward`; an `input_shape` that is not the layer's own, one
+        of `passes` that the layer does not write; other arguments that are not as above.
     """
     instance_of(layer, Layer, "layer")
     samples = whole_number(samples, "samples", 2)  # in one row no leak shows

@@ -52,12 +52,9 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
 
     Raises
     ------
-    TypeError
-        If a method is missing, a class was given instead of an instance, or `outputs` or `samples`
-        is no whole number.
-    ValueError
-        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
-        targets.
+    TypeError, ValueError
+        A class instead of an instance, or one that lacks a method; a loss that takes none of the
+        default targets; other arguments that are not as above.
     """
     require_methods(loss, "loss", LOSS_PASSES, [Loss.value, Loss.gradient, Loss.hessian,
                                                 DiagonalLoss.hessian_diagonal])
@@ -250,7 +247,7 @@ class LossChecks:
         """Differences of value in every output, all samples at once: (S, C)."""
         return central(lambda u: self.of("value", p=p + u), np.zeros(p.shape[1]), step)
 
-    # -- flags, lines, pictures --------------------------------------------------------------------
+    # -- flags, lines ------------------------------------------------------------------------------
 
     def _flags(self, reference):
         """What the flags promise must be true of the differences."""
