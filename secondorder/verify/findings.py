@@ -1,8 +1,7 @@
-"""What the derivative checker found: comparisons, findings by their causes, a picture."""
+"""What the derivative checker found: comparisons, findings by their causes."""
 
 from collections import Counter
 from dataclasses import dataclass, field
-
 
 #: Findings are printed in this order: each of these is compared with differences of what stands
 #: before it.

@@ -237,7 +237,6 @@ def test_passes_are_chosen_by_name():
     report = verify.layer(bad, passes=("backward",))
     assert report and {check.pass_name for check in report.checks} <= {
         "deepcopy", "forward", "backward", "input_gradient", "parameter_gradient"}
-    assert any("as passes= leaves them out: tangent" in note for note in report.notes)
     assert wrong_passes(verify.layer(bad, passes=("tangent", "second_tangent"))) == {"tangent"}
     with pytest.raises(ValueError, match="passes has 'tangent', which Two does not write"):
         verify.layer(Two(), passes=["tangent"])

@@ -35,8 +35,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
         Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink: a wrong
         stretch of 1/32 is seen. From there in blocks of doubling width to 768 on both sides, as far
         as the function is finite; there a stretch of 1/30 of the block's beginning is seen.
-        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function. The
-        report says how far the blocks went.
+        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function.
 
     Returns
     -------
@@ -113,10 +112,6 @@ class _ActivationChecks(Places):
             self._beside(usable)
             if all(usable) and not recorder.wrong("slope", "curvature"):
                 self._tails()
-            low, high = (f([end for region in (self.core, *self.tails) for end in region])
-                         for f in (min, max))
-            recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
-                          "interval=)")
         if all(usable):
             self._jet()
             self._flags()

@@ -50,8 +50,7 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         The inputs are standard normal numbers times each of these: a layer may have other branches
         far out. The first size gets all channels, the others the differences of every pass.
     passes : sequence of str, optional
-        Only these passes are judged, and `forward`; default all that the layer's class writes. A
-        note names the others.
+        Only these passes are judged, and `forward`; default all that the layer's class writes.
 
     Returns
     -------
@@ -85,7 +84,11 @@ def layer(layer, input_shape=None, samples=4, rng=0, tolerance=1e-8, sizes=(1.0,
         _further_channels(checks)
         for size in sizes[1:]:
             _far(layer, recorder, shape, samples, rng, size, judged)
-    _tell_left_out(recorder, layer, judged)
+    missing = [name for name in PASSES if name not in written(layer)]
+    if missing:
+        recorder.note(f"not judged, as {type(layer).__name__} does not write them by hand: "
+                      f"{', '.join(missing)}; a network takes them from differences of forward "
+                      "and backward")
     return recorder.sorted_report()
 
 
@@ -103,19 +106,6 @@ def _judged(layer, passes):
             raise ValueError(f"passes has {name!r}, which {type(layer).__name__} does not write: "
                              f"choose from {', '.join(known)}")
     return [name for name in known if name == "forward" or name in passes]
-
-
-def _tell_left_out(recorder, layer, judged):
-    """Which passes were not judged, and why."""
-    known = written(layer)
-    missing = [name for name in PASSES if name not in known]
-    others = [name for name in known if name not in judged]
-    if missing:
-        recorder.note(f"not judged, as {type(layer).__name__} does not write them by hand: "
-                      f"{', '.join(missing)}; a network takes them from differences of forward "
-                      "and backward")
-    if others:
-        recorder.note(f"not judged, as passes= leaves them out: {', '.join(others)}")
 
 
 def _far(layer, recorder, shape, samples, rng, size, judged):
