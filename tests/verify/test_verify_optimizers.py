@@ -255,6 +255,15 @@ def test_an_init_that_was_not_called_is_named():
             ask()
 
 
+def test_a_state_shares_no_memory_with_the_method():
+    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
+    state, kept = optimizer.state_dict(), optimizer.mean.copy()
+    optimizer.load_state_dict(state)
+    for given in (state, optimizer.state_dict()):
+        given["mean"][...] = 7.0
+    assert np.array_equal(optimizer.mean, kept)
+
+
 def test_the_data_of_the_user_are_used_and_the_network_is_not_changed():
     digits, network = so.datasets.load_digits(), so.mlp([64, 10], rng=0)
     before = network.theta.copy()
