@@ -141,21 +141,22 @@ def _limited(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def unnoticed(entry, seed=0):
+def unnoticed(entry, seed=0, every=False):
     """All that the check of one equation lets through and should not, as a list of `Unnoticed`.
 
     Its mode is "never called" for an implementation that the check does not reach, and "fails
-    untouched" where the check fails although nothing was made wrong.
+    untouched" where the check fails although nothing was made wrong. With `every`, also other
+    outputs than those that the label states.
     """
     let_through = []
     for implementation, stated in zip(entry.implements, entry.stated):
         name = short_name(entry.paper, qualified_name(implementation))
-        gaps = _gaps(entry, implementation, stated, seed)
+        gaps = _gaps(entry, implementation, stated, seed, every)
         let_through += [Unnoticed(entry.paper, entry.labels[0], name, *gap) for gap in gaps]
     return let_through
 
 
-def _gaps(entry, implementation, stated, seed):
+def _gaps(entry, implementation, stated, seed, every):
     """Pairs of output and mode; see `unnoticed`."""
     outputs = {}  # name -> function, name within what it returns, modes
     for function in functions_of(implementation):
@@ -173,8 +174,8 @@ def _gaps(entry, implementation, stated, seed):
         return [(name, mode) for mode in modes if not fails(entry, function, seed, part, mode)]
 
     gaps = [(name, "not an output, or zero") for name in stated if name not in outputs]
-    if stated:
-        return gaps + [gap for name in outputs if name in stated for gap in gaps_of(name)]
+    if stated or every:
+        return gaps + [gap for name in outputs if every or name in stated for gap in gaps_of(name)]
     by_output = []
     for name in outputs:  # one output has to be noticed in every way
         by_output.append(gaps_of(name))

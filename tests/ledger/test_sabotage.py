@@ -54,12 +54,12 @@ thrice = closing_over(3)
 X = np.array([1.0, -2.0, 4.0])
 
 
-def gaps(check, *implements):
+def gaps(check, *implements, **options):
     """Output and mode of what goes unnoticed in a paper of this check alone."""
     registry.REGISTRY.begin("toy")
     register("1", check=check, implements=implements)
     return [(one.output, one.mode)
-            for one in sabotage.unnoticed(registry.REGISTRY.select("toy")[0])]
+            for one in sabotage.unnoticed(registry.REGISTRY.select("toy")[0], **options)]
 
 
 def test_a_check_that_compares_with_something_else_notices_everything(toys):
@@ -88,6 +88,7 @@ def test_one_output_is_enough_unless_the_label_states_others(toys):
     every = [("thrice", spoiling.PERCENT), ("thrice", spoiling.LARGEST), ("thrice", spoiling.SIGN)]
     assert sorted(gaps(check, Stated(Pair.both, "twice", "thrice"))) == sorted(every)
     assert gaps(check, Stated(Pair.both, "four")) == [("four", "not an output, or zero")]
+    assert sorted(gaps(check, Pair.both, every=True)) == sorted(every)
 
 
 def test_properties_closures_and_classes_are_reached(toys):
