@@ -8,7 +8,7 @@ import time
 
 from ..checks import whole_number
 from ..ledger.labels import short
-from ..ledger.pages import counts, reading_path
+from ..ledger.pages import counts
 from ..ledger.registry import REGISTRY
 from ..studies.running import processes
 from . import articles, bibliography, folder, graph, reported, search, tutorials
@@ -141,18 +141,9 @@ def _paper(paper, entries, evaluated, studies):
     return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
             "corrected": articles.corrected(entries), "articles": written, "topics": topics,
             "trees": graph.trees(entries, steps), "uses": uses, "used_by": used_by,
-            "counts": counts, "path": stations(paper, entries, studies),
-            "symbols": symbols.table(paper), "letters": known,
+            "counts": counts, "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies)}
-
-
-def stations(paper, entries, studies):
-    """The reading path as the page shows it: name, address, minutes, why."""
-    addresses = {study["key"]: study["anchor"] for study in studies}
-    addresses |= {label: articles.anchor(label) for entry in entries for label in entry.labels}
-    return [(stop.name, f"#{addresses[stop.at]}", stop.minutes, stop.why)
-            for stop in reading_path.stations(paper) if stop.at in addresses]
 
 
 def join(pages):

@@ -34,7 +34,6 @@ SHOW_EXAMPLES = """\
   secondorder show residual-partitioning 9 --json   the same as a list of objects
   secondorder show residual-partitioning 22 --more  all code, the live case, every claim
   secondorder show residual-partitioning 22 --tex   formulas in LaTeX
-  secondorder show low-rank --path                  a reading path: ten stations with minutes
   secondorder show ea-cg KFAC                       a topic: the labels that name it
   secondorder show low-rank Figure 2                where a figure or table stands
   secondorder show my-paper 7                       your edition, a folder here
@@ -68,8 +67,6 @@ def add(commands):
     parser.add_argument("--more", action="store_true",
                         help="also show all code, the code of the check and every claim")
     parser.add_argument("--tex", action="store_true", help="print formulas in LaTeX")
-    parser.add_argument("--path", action="store_true",
-                        help="show a reading path through PAPER: ten stations with minutes")
     parser.set_defaults(run=show)
 
 
@@ -152,7 +149,6 @@ def _write_front_pages(top):
 def show(options):
     """Print an equation, several of them, the labels of a paper, or the papers."""
     from secondorder import ledger
-    from secondorder.ledger.pages import reading_path
     from secondorder.ledger.pages.show import listed
     from secondorder.ledger.registry import REGISTRY
     from secondorder.studies import pages
@@ -160,11 +156,7 @@ def show(options):
     load(options.load)
     load_here(options.paper)
     paper, label = options.paper, " ".join(options.label) or None
-    if options.path:
-        if paper is None:
-            raise ValueError("--path goes with PAPER")
-        print(reading_path.shown(REGISTRY.key(paper)))
-    elif options.json:
+    if options.json:
         print(files.to_json(_as_objects(paper, label, options.seed)))
     elif paper is None:
         for name, count in _rooms():

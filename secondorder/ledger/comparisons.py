@@ -142,9 +142,8 @@ class Equal(Comparison):
     Raises
     ------
     VerificationError
-        For empty or non-finite arrays, different shapes, and sides that are one object or share
-        memory.  For a tolerance that is not positive.  Without a scale, for sides that are both
-        zero, and a tolerance of 1 or more.
+        For sides that are empty, not finite, of different shapes, or share memory; for a tolerance
+        that is not positive, without a scale also for one from 1 on and for sides of zeros.
     """
 
     names = ("left", "right")
@@ -188,11 +187,8 @@ class AtMost(Comparison):
     ----------
     what : str
     smaller, larger : array_like of one shape, or one of them a scalar
-    tolerance : float > 0
-    scale : float or array_like, optional
-        Default: the largest absolute entry of both sides.
-    case : str, optional
-        On which of several cases; see `Comparison`.
+    tolerance, scale, case
+        As of `Equal`.
 
     Raises
     ------
@@ -239,8 +235,7 @@ class Rate(Comparison):
     Raises
     ------
     VerificationError
-        For fewer than three points, steps or remainders that are not positive and finite, or too
-        short a span.
+        For fewer than three points, numbers that are not positive and finite, or a short span.
     """
 
     relation = "~"

@@ -10,19 +10,18 @@ import numpy as np
 
 from ..checks import function_of, one_of, real_array, shown
 from ..exact.finite_differences import Difference, complex_step
-from .differences import error_by_step
 from .findings import KINK, UNJUDGED
-from .ladder import EPS, first_differences, jumps, second_differences, tried
+from .ladder import EPS, first_differences, jumps, second_differences
 from .recorder import SAFETY, Recorder
 
-KINDS = ("auto", "gradient", "jacobian", "hessian", "directional")
+KINDS = ("auto", "gradient", "jacobian", "hessian")
 ACCURATE = 1e-6  # differences with a larger error, relative to the largest entry, say so
 SMALL = 1e-2  # entries far below the largest are judged to so much of themselves
 FLOOR = 1e-3  # by a tolerance that much smaller than the largest entry's, and no smaller
 
 
 @np.errstate(all="ignore")
-def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
+def derivative(f, df, at, kind="auto", tolerance=1e-8):
     """Compare a derivative with differences of the function that it is said to be of.
 
     Parameters
@@ -30,18 +29,15 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     f : callable
         Takes an array of the shape of `at`, or a number, and returns a number or an array.
     df : callable or array
-        Its derivative: at `at`, or as a function that takes the same. A ``"directional"`` one takes
-        the direction as well, ``df(at, direction)``.
+        Its derivative: at `at`, or as a function that takes the same.
     at : number or array
         The point. At a kink nothing is judged, and the report says so. A kink of the gradient is
         seen where f takes complex numbers.
-    kind : {"auto", "gradient", "jacobian", "hessian", "directional"}
+    kind : {"auto", "gradient", "jacobian", "hessian"}
         ``"gradient"``, of a number: of the shape of `at`. ``"jacobian"``, of an array: f's shape,
         then the shape of `at`. ``"hessian"``, of a number: the shape of `at` twice.
-        ``"directional"``: f's shape. ``"auto"``: directional with a direction, else whichever of
-        the three has the shape of df.
-    direction : array, optional
-        Of the shape of `at`.
+        ``"auto"``: whichever of the three has the shape of df. For a derivative along v give
+        ``lambda t: f(x + t * v)`` at 0.0.
     tolerance : float
         Relative difference that is allowed on top of the predicted error.
 
@@ -55,7 +51,7 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     Raises
     ------
     TypeError, ValueError
-        Arguments of another kind; a direction of another shape, or one that is missing.
+        Arguments of another kind.
 
     Examples
     --------
@@ -78,19 +74,17 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if not at.size:
         raise ValueError(f"at is empty, of shape {at.shape}: there is nothing to differentiate in")
     one_of(KINDS, kind, "kind")
-    direction = _direction(direction, at, kind)
-    kind = "directional" if kind == "auto" and direction is not None else kind
     recorder = Recorder(getattr(df, "__name__", "df").replace("<lambda>", "df"), tolerance)
     point = _Point(f, at)
-    computed = _computed(df, at, direction if kind == "directional" else None)
+    computed = _computed(df, at)
     kind = point.kind_of(computed) if kind == "auto" else kind
     right_shape = computed.shape == point.shape_of(kind)
-    kink = right_shape and point.kink(kind, direction)
+    kink = right_shape and point.kink(kind)
     if kink:
         recorder.fact(kind, "no kink", False, f"f has a kink: {kink}", kind=KINK,
                       hint="nothing is right or wrong there: choose a point beside the kink")
         return recorder.report
-    reference, how = point.reference(kind, direction)
+    reference, how = point.reference(kind)
     recorder.unit = point.unit(kind)
     scale = _scale(reference, how, tolerance, recorder.unit)
     coarse = float(np.median(reference.error, axis=None)) / np.max(scale)
@@ -112,8 +106,6 @@ def derivative(f, df, at, kind="auto", direction=None, tolerance=1e-8):
     if agrees and small.any():
         recorder.note(f"{small.sum()} of {small.size} entries are below {allowed[small].max():.0e}:"
                       " beside the others too small to be judged")
-    if kind != "hessian":
-        recorder.report.curves = {kind: point.curve(computed, kind, direction)}
     return recorder.report
 
 
@@ -146,7 +138,7 @@ class _Point:
     def shape_of(self, kind):
         """What a derivative of this kind has to have."""
         own, at = self.value.shape, self.at.shape
-        return {"directional": own, "hessian": own + at + at}.get(kind, own + at)
+        return own + at + at if kind == "hessian" else own + at
 
     def unit(self, kind):
         """The derivative of a function that changes by its own size where the point does."""
@@ -159,36 +151,26 @@ class _Point:
             return "hessian"
         return "gradient" if self.value.ndim == 0 else "jacobian"
 
-    def reference(self, kind, direction):
+    def reference(self, kind):
         """A `Difference`, and how it was made."""
-        size = 1.0
-        if kind == "hessian":
-            difference, how = self._second()
-        elif kind == "directional":
-            v = direction.reshape(-1)
-            size = np.max(np.abs(v) / np.maximum(1, np.abs(self.theta))) or 1.0
-            difference, how = first(lambda t: self(self.theta + t[0] / size * v), np.zeros(1))
-        else:
-            difference, how = first(self, self.theta)
-        shape = self.shape_of(kind)
-        return Difference(*(size * part.reshape(shape) for part in difference)), how
+        difference, how = self._second() if kind == "hessian" else first(self, self.theta)
+        return Difference(*(part.reshape(self.shape_of(kind)) for part in difference)), how
 
-    def kink(self, kind, direction):
+    def kink(self, kind):
         """What jumps at the point along one of two lines, in words; "" if nothing does."""
         slopes = {"slope": self}
         if kind == "hessian" and first(self, self.theta)[1] == "the complex step":
             slopes["second derivative"] = lambda theta: complex_step(self, theta)
         reach = np.maximum(1, np.abs(self.theta))
-        lines = (reach * np.random.default_rng(0).normal(size=(2, reach.size))
-                 if direction is None else direction.reshape(1, -1))
+        lines = reach * np.random.default_rng(0).normal(size=(2, reach.size))
         for what, function in slopes.items():
             if any(jumps(function, self.theta, line) for line in lines):
-                return f"the {what} jumps{self._where(function, reach, direction)}"
+                return f"the {what} jumps{self._where(function, reach)}"
         return ""
 
-    def _where(self, function, reach, direction):
+    def _where(self, function, reach):
         """The first entry of the point in which a function has a kink, in words."""
-        if direction is None and self.at.ndim:
+        if self.at.ndim:
             for i in range(self.theta.size):
                 if jumps(function, self.theta, reach * (np.arange(self.theta.size) == i)):
                     return f" in entry {tuple(map(int, np.unravel_index(i, self.at.shape)))}"
@@ -200,13 +182,6 @@ class _Point:
             return (first_differences(lambda theta: complex_step(self, theta), self.theta),
                     "differences of the complex step")
         return second_differences(self, self.theta), "differences"
-
-    def curve(self, computed, kind, direction):
-        """Error of the central difference along a line, by step size: (steps, errors)."""
-        v = np.ones(self.theta.size) if direction is None else direction.reshape(-1)
-        along = computed if kind == "directional" else \
-            computed.reshape(*self.value.shape, -1) @ v
-        return error_by_step(lambda h: tried(self, [self.theta + h * v])[0], along)
 
 
 def first(function, theta):
@@ -233,27 +208,11 @@ def _confirmed(function, theta, exact, line):
                 and (error <= ACCURATE * (np.abs(exact) @ np.abs(v)).max()).all())
 
 
-# -- arguments -------------------------------------------------------------------------------------
-
-
-def _direction(direction, at, kind):
-    if direction is None:
-        if kind == "directional":
-            raise ValueError("direction is needed for kind='directional'")
-        return None
-    if kind not in ("auto", "directional"):
-        raise ValueError(f"direction is for kind='directional', not for {kind!r}")
-    return real_array(direction, "direction", at.shape).astype(float)
-
-
-def _computed(df, at, direction):
+def _computed(df, at):
     """The derivative at the point, as an array of real numbers."""
     if callable(df):
-        point = at.copy() if at.shape else at[()]
-        given = (point,) if direction is None else (point, direction.copy())
-        function_of(df, "df", len(given), "a function of the point" + " and the direction"
-                    * (len(given) - 1))
-        df = df(*given)
+        function_of(df, "df", 1, "a function of the point")
+        df = df(at.copy() if at.shape else at[()])
     computed = np.asarray(df)
     if computed.dtype.kind not in "biuf":
         raise TypeError(f"df must give real numbers, got {computed.dtype}")

@@ -8,7 +8,6 @@ from ..exact.finite_differences import Difference
 _STEP = 2e-3
 CELLS, _SUSPECTS, _HALVINGS = 256, 12, 42  # of a line that is followed
 _JUMP = 1e-7  # of the largest value on the line: what is left at a step in the end
-_STEPS = np.logspace(-1, -9, 33)  # of pictures
 
 
 def central(f, theta, step=None):
@@ -87,11 +86,3 @@ def jumps_along(function, length):
         np.abs(values[:, column, entry]).max(axis=0), np.finfo(float).tiny)
     return [(float(left[k, c]), c, before[k, c], after[k, c]) for c in column
             for k in np.argsort(-size[:, c]) if size[k, c] > _JUMP]
-
-
-def error_by_step(function, expected):
-    """Steps, and the relative error of the central difference (f(h) - f(-h)) / 2h for each."""
-    size = float(np.linalg.norm(expected)) or 1.0
-    errors = [np.linalg.norm((function(h) - function(-h)) / (2 * h) - expected) / size
-              for h in _STEPS]
-    return _STEPS, np.array(errors)

@@ -1,9 +1,7 @@
-"""What the derivative checker found: comparisons, findings by their causes, a picture."""
+"""What the derivative checker found: comparisons, findings by their causes."""
 
 from collections import Counter
 from dataclasses import dataclass, field
-
-import numpy as np
 
 #: Findings are printed in this order: each of these is compared with differences of what stands
 #: before it.
@@ -80,16 +78,12 @@ class Report:
         Every comparison that was made.
     notes : list of str
         What was left out, and why.
-    curves : dict
-        Name -> (steps, errors): the error of a central difference against the hand-derived pass, by
-        step size.
     """
 
     subject: str
     findings: list = field(default_factory=list)
     checks: list = field(default_factory=list)
     notes: list = field(default_factory=list)
-    curves: dict = field(default_factory=dict, repr=False)
 
     def note(self, text):
         """Add a note, once."""
@@ -141,38 +135,3 @@ class Report:
         if names(PROMOTES):
             parts.append(f"{PROMOTES} in {', '.join(names(PROMOTES))}")
         return "; ".join(parts)
-
-    def plot(self, ax=None):
-        """Draw the error of central differences against the hand-derived passes over the step size.
-
-        A right derivative falls along step^2 until rounding takes over; a wrong one stays flat.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Default: a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        ValueError
-            If nothing could be drawn because the checks stopped before any derivative was taken.
-        """
-        if not self.curves:
-            raise ValueError(f"there is nothing to draw: the checks of {self.subject} stopped "
-                             "before any derivative")
-        # only here: what is checked knows no pictures
-        from ..plots.style import axes_of, legend, style
-
-        ax = axes_of(ax)
-        for number, (name, (steps, errors)) in enumerate(self.curves.items()):
-            colour, marker = style(number)
-            ax.loglog(steps, np.maximum(errors, np.finfo(float).tiny), marker=marker, markersize=3,
-                      color=colour, label=name)
-        ax.set(xlabel="step size", ylabel="relative error of the central difference",
-               title=self.subject)
-        legend(ax)
-        return ax

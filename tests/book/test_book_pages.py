@@ -106,7 +106,7 @@ def test_pages_of_all_papers_without_an_article_have_pictures_claims_and_finding
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "trees": [], "path": [], "letters": {}, "helpers": [], "related": {}}
+                    "trees": [], "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
     texts = pages.rendered(made, claims)

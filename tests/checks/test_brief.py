@@ -22,30 +22,6 @@ def test_a_value_is_shown_briefly(value, text):
     assert shown(value) == text
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: so.exact.hessian(NET, X.repeat(99, 1), Y, LOSS), "loss must be a Loss instance"),
-    (lambda: so.exact.gradient(NET, LOSS, X, Y, l2=BIG), "l2 must be a number"),
-    (lambda: so.SGD(NET, LOSS).direction(BIG), "evaluation"),
-    (lambda: so.Activation("x" * 10**5), "unknown")])
-def test_no_message_prints_an_array(call, words):
-    with pytest.raises((TypeError, ValueError), match=words) as refused:
-        call()
-    assert len(str(refused.value)) < 700
-
-
-@pytest.mark.parametrize("kind", ["requires_grad", "bfloat16", "meta"])
-def test_a_tensor_that_numpy_cannot_read_is_named(kind):
-    torch = pytest.importorskip("torch")
-    x = torch.ones(5, 3, **{"requires_grad": {"requires_grad": True}, "meta": {"device": "meta"},
-                            "bfloat16": {"dtype": torch.bfloat16}}[kind])
-    for name, call in [("x", lambda: NET(x)), ("theta", lambda: setattr(NET, "theta", x[:, 0])),
-                       ("targets", lambda: so.exact.gradient(NET, so.SquaredError(), X, x[:, :2])),
-                       ("arrays: 0.weight", lambda: so.from_arrays({"0.weight": x}, ["linear"]))]:
-        if (kind, name[:6]) != ("requires_grad", "arrays"):
-            with pytest.raises((TypeError, ValueError), match=f"^{name} "):
-                call()
-
-
 @pytest.mark.parametrize("rows", [list, tuple, lambda rows: [list(rows)]])
 def test_a_list_of_masked_rows_is_refused(rows):
     masked = rows([np.ma.array([1.0, 2, 3], mask=[0, 1, 0])] * 5)

@@ -6,7 +6,6 @@ import pytest
 from secondorder import ledger
 from secondorder.ledger import Condition, Counterexample, Equal, Printed, VerificationError
 from secondorder.ledger.mismatch import describe_mismatch
-from secondorder.ledger.pages import source
 
 from test_ledger import (CONDITIONAL, EQUAL, ERRATUM, UNEQUAL, double, register,
                          toys)  # noqa: F401
@@ -30,7 +29,8 @@ def test_table_fits_the_terminal_with_the_outcome_first(toys, width):
     rows[3:] = rows[3::2]
     assert [row.split()[0] for row in rows[3:6]] == ["ok", "ok", "FAIL"]
     assert [row.split()[1] for row in rows[3:6]] == ["holds", "erratum", "holds"]
-    assert [row.split()[2].strip(",") for row in rows[3:6]] == ["8a", "9", "10"]
+    assert [row.replace("(misprint)", "").split()[2].strip(",") for row in rows[3:6]] == [
+        "8a", "9", "10"]
     assert "double" in rows[3], "where it is implemented"
 
 
@@ -53,7 +53,7 @@ def test_errata_are_counted_by_their_weight_and_labels_that_number_nothing_apart
     results = ledger.run("toy")
     assert ledger.summary(results).startswith(expected + "; 0 failed")
     assert expected + "." in ledger.markdown("toy")
-    assert "  substance  " in ledger.table(results, width=160)
+    assert "  erratum (substance)  " in ledger.table(results, width=160)
 
 
 def test_pages_say_what_of_a_display_is_not_the_papers(toys):
@@ -110,27 +110,6 @@ def test_markdown_refuses_a_check_that_raises(toys):
         ledger.markdown("toy")
 
 
-# -- the code of both sides ------------------------------------------------------------------------
-
-def reference(x):
-    """The other side."""
-    return x + x
-
-
-def check_with_reference(rng):
-    """A check that calls a helper of its own module."""
-    return [Equal("doubling against adding", double(2.0), reference(2.0), 1e-12)]
-
-
-def test_code_of_the_check_comes_with_the_helpers_it_calls_and_without_docstrings():
-    text = "\n".join(
-        line for one in source.check_and_helpers(check_with_reference)
-        for line in source.code_of(one, one.__name__))
-    assert "return x + x" in text and "reference(2.0)" in text
-    assert "The other side" not in text and "calls a helper" not in text
-    assert "2 * x" not in text, "the side under test is shown as what implements it"
-
-
 # -- mismatches ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("factor, hint", [
@@ -162,15 +141,6 @@ def test_transposition_is_recognised():
     batch = np.random.default_rng(0).standard_normal((4, 3, 3))
     told = describe_mismatch(batch.swapaxes(1, 2), batch)
     assert "computed is transposed" in told
-
-
-def test_equal_entries_beside_a_nan_do_not_differ():
-    """Also where what is allowed is relative to the largest entry, which is NaN then."""
-    left, right = [1.0, np.nan, 3.0], [1.0, np.nan, 2.0]
-    for error in (np.nan, [np.nan] * 3, None):
-        told = describe_mismatch(left, right, error)
-        assert "2 of 3 entries differ (shape (3,))" in told and "ratio 1" not in told.replace(
-            "ratio 1.5", "")
 
 
 def test_mismatch_survives_zeros_nans_and_scalars():

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from harness import displays as texts
-from secondorder import ledger
 from secondorder.formulas.latex import parse, to_latex
 from secondorder.ledger.displays import anchors, displays, printed_numbers
 from secondorder.ledger.labels import is_number
@@ -95,17 +94,6 @@ def test_numbers_that_were_counted_and_not_printed_lead_to_the_next_display():
     assert [part.numbers for part in parts] == [("33",), ("36",), ("39",)]
     assert [anchors(entry, part.numbers) for part in parts] == [
         ["33"], ["34", "35", "36"], ["37", "38", "39"]]
-
-
-def test_lines_that_go_on_stand_further_in_and_what_bears_none_stands_last(toys):
-    register("1", "2", formula=r"\begin{aligned} a &= b \tag{1} \\ &= c \\ &= d \tag{2} \\ "
-                               r"e &= f \end{aligned}")
-    entry, = ledger.registry.REGISTRY.select("toy", "1")
-    parts = displays(entry, parse(entry.formula))
-    assert [part.numbers for part in parts] == [("1",), ("2",), ()]
-    assert [to_latex(part.nodes).split() for part in parts] == [
-        r"a = b".split(), r"\begin{aligned} & \quad = c \\ & = d \end{aligned}".split(),
-        "e = f".split()]
 
 
 # -- its own line of the code and of the check -----------------------------------------------------

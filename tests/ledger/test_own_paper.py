@@ -1,36 +1,10 @@
 """A paper of one's own: registered outside the package, executed, shown, documented."""
 
-import json
-import subprocess
-import sys
 
-import numpy as np
 import pytest
 
 from secondorder import ledger
 from secondorder.ledger import Equal, VerificationError
-
-MINE = '''
-import numpy as np
-from secondorder import ledger
-
-paper = ledger.paper("my-paper", "A step that knows the least value", symbols={"f*": "`lowest`"})
-
-
-def gradient(g, c, d):
-    """d/dd_j (g_j d_j + c_j d_j^2 / 2) = g_j + c_j d_j, Eq. (8), corrected."""
-    return g + c * d
-
-
-@paper.equation("8", statement="Its gradient; the sign is wrong.", kind="identity",
-                verdict="erratum", weight="misprint", formula="-g + c d", corrected="g + c d",
-                implements=gradient)
-def equation_8(rng):
-    g, zero = rng.normal(size=3), np.zeros(3)
-    return [ledger.Equal("gradient at 0", gradient(g, zero, zero), 2 * g / 2, 1e-12),
-            ledger.Printed(ledger.Equal("printed", -g, 2 * g / 2, 1e-12))]
-'''
-
 
 @pytest.fixture
 def mine():
@@ -81,24 +55,3 @@ def test_registering_again_begins_anew(mine):
 def test_bad_papers_are_refused(key, expected):
     with pytest.raises(VerificationError, match=expected):
         ledger.paper(key)
-
-
-@pytest.mark.slow
-def test_the_command_line_loads_a_paper_from_a_file(tmp_path):
-    (tmp_path / "mine.py").write_text(MINE)
-
-    def command(*arguments):
-        done = subprocess.run([sys.executable, "-m", "secondorder", *arguments, "--load",
-                               str(tmp_path / "mine.py")], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    result, = json.loads(command("verify", "my-paper", "--json"))
-    assert result["labels"] == ["8"] and result["ok"] and result["weight"] == "misprint"
-    assert np.isclose(result["printed_error"], 2.0)
-    text = command("show", "my-paper", "8")
-    assert "g + c d" in text and "return g + c * d" in text
-    assert "my-paper                   1 labels" in command("show")
-    command("verify", "my-paper", "--markdown", "--write")
-    page = (tmp_path / "EQUATIONS.md").read_text(encoding="utf-8")
-    assert "(mine.py#L" in page and "Misprints: [(8)](#label-8)" in page

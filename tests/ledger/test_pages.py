@@ -35,8 +35,7 @@ def test_page_has_formula_code_values_and_claims(toys):
     text = ledger.show("toy", "eq. (8B)", seed=2)
     for expected in ("[toy] Equations (8a), (8b)\nholds, identity: passes; error 0.0e+00, "
                      "allowed 1.0e-14\n", "Doubling adds", "\nwhere: Section 2",
-                     "formula (code test_pages.py:", ", check test_ledger.py:",
-                     "):\n" + numbered("d(x) = x + x", "(8a), (8b)"),
+                     "formula:\n" + numbered("d(x) = x + x", "(8a), (8b)"),
                      "Toy: t(x) = x + x + x, Eq. (3).",
                      "return x + x + x", "both sides (seed 2): doubling against adding\n",
                      "code", "check", "difference",
@@ -66,7 +65,7 @@ def test_a_misprint_is_marked_and_shown_with_its_numbers(toys):
              **{**ERRATUM, "corrected": "d(x) = x + 2 x"})
     text = ledger.show("toy", "9")
     for expected in ("erratum (misprint), identity: passes; error",
-                     "as printed (code test_ledger.py:", "):\n" + numbered("d(x) = x + x", "(9)"),
+                     "as printed:\n" + numbered("d(x) = x + x", "(9)"),
                      "corrected (^ what changed):\n" + numbered("d(x) = x + 2x", "(9)")
                      + "               ^\n",
                      "as printed\n  the shapes differ", "printed form fails, as expected: unequal",

@@ -1,7 +1,6 @@
-"""`.ci/run` runs what the default leaves out; the top level holds what it should."""
+"""`.ci/run` runs what the default leaves out."""
 
 import re
-from fnmatch import fnmatch
 import tomllib
 from pathlib import Path
 
@@ -14,12 +13,3 @@ def test_the_gate_runs_what_every_marker_leaves_out():
     assert names == set(re.findall(r"not (\w+)", markers["addopts"][1]))
     script = (ROOT / ".ci" / "run").read_text()
     assert not [name for name in names if f"-m {name}" not in script]
-
-
-def test_the_top_level_holds_what_it_should():
-    known = {"pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE",
-             "CITATION.cff", "secondorder", "tests", "tutorials", "data"}
-    ignored = [line.strip("/") for line in (ROOT / ".gitignore").read_text().split()]
-    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")
-             and not any(fnmatch(path.name, pattern) for pattern in ignored)}
-    assert found == known

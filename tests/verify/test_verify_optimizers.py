@@ -59,15 +59,6 @@ def test_our_optimizers_are_ok(name):
     assert report, str(report)
 
 
-def test_every_method_of_the_papers_is_among_them():
-    """And is what is made there, not a name beside another method."""
-    made = set()
-    for make, options in RIGHT.values():
-        network, loss = options.get("network", SMOOTH["network"]), options.get("loss")
-        made.add(type(make(network, loss or so.SoftmaxCrossEntropy())))
-    assert made >= {so.ResidualPartitioning, so.CubicRegularization, so.EACG, so.GaussNewton}
-
-
 class Average(so.SGD):
     """A right method with memory, the ground of the planted faults: a mean of gradients."""
 
@@ -262,13 +253,6 @@ def test_an_init_that_was_not_called_is_named():
     for ask in (lambda: verify.optimizer(Bare), lambda: Bare(None, None).network):
         with pytest.raises(AttributeError, match="Optimizer.__init__ was not called. Begin Bare"):
             ask()
-
-
-def test_memory_of_another_kind_is_refused():
-    optimizer = Average(so.mlp([3, 2], rng=0), so.SquaredError())
-    for wrong, said in (([1.0], "is of type list"), (0.5, "must be an array, got 0.5")):
-        with pytest.raises(ValueError, match=said):
-            optimizer.load_state_dict(optimizer.state_dict() | {"mean": wrong})
 
 
 def test_a_state_shares_no_memory_with_the_method():

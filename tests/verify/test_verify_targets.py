@@ -118,16 +118,3 @@ def test_labels_that_are_no_class_are_to_be_refused():
 
     report = verify.loss(changed(SoftLabels, prepare_target=compared), targets=np.array([0, 3, 1]))
     assert "takes the label -1" in str(report) and "takes the label 4" in str(report)
-
-
-# -- only what was written -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("change", [
-    lambda H, p: 2 * H, lambda H, p: H.astype(np.float64), lambda H, p: H[:, 0],
-    lambda H, p: [][0]])
-@pytest.mark.parametrize("base, name", [(AnyWeights, "hessian"), (Deviance, "hessian_diagonal")])
-def test_what_follows_from_a_wrong_hessian_is_not_named(base, name, change):
-    original = getattr(base, name)
-    bad = changed(base, **{name: lambda self, p, t: change(original(self, p, t), p)})
-    assert name in wrong_passes(verify.loss(bad)) <= {name, "convex"}

@@ -2,5 +2,5 @@
 
 Reading order: ``show`` (one equation on one screen), from ``both_sides`` (numbers), ``folding``
 (claims that differ in their case), ``source`` and ``own_lines`` (code); ``counts`` and ``report``
-(a run as a table); ``equations_page`` (`EQUATIONS.md`); ``reading_path`` (ten stations a paper).
+(a run as a table); ``equations_page`` (`EQUATIONS.md`).
 """

@@ -14,9 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...formulas.latex import told as told_numbers
-from ..displays import printed_numbers
-from .source import PACKAGE, check_and_helpers, numbered_code, place_of, plain, tree_of
+from .source import check_and_helpers, numbered_code, place_of, plain, tree_of
 
 _HEAD = re.compile(r"Eq\. (\([\w.]+\)(?:(?:,| =) \([\w.]+\))*)")
 _NUMBER = re.compile(r"(?<![\w^_}])\((\d+[a-z]?|[A-Z]?[\d.]+)\)")  # no superscript
@@ -91,27 +89,6 @@ def of_both(entry, label):
     """`code` and `check`, each with its line for a label; without what has no source."""
     lines = ("code", code_line(entry, label)), ("check", check_line(entry, label))
     return tuple((word, line) for word, line in lines if line)
-
-
-def told(entry):
-    """Own lines in words, one text for numbers that share theirs: `code rules.py:8, check ...`."""
-    same, parts = {}, []
-    for number in printed_numbers(entry) or entry.labels[:1]:
-        same.setdefault(of_both(entry, number), []).append(number)
-    for lines, mine in same.items():
-        places = ", ".join(f"{word} {placed(line, entry)}" for word, line in lines)
-        parts.append((told_numbers(mine) + " " if len(same) > 1 else "")
-                     + (places or "no source at hand"))
-    return parts
-
-
-def placed(line, entry):
-    """A line with its file: from the paper's own room on, or from the package on."""
-    room = getattr(sys.modules.get(_room(entry)), "__file__", None)
-    for top in (room and Path(room).resolve().parent, PACKAGE / "papers", PACKAGE):
-        if top and line.file.is_relative_to(top):
-            return f"{line.file.relative_to(top).as_posix()}:{line.number}"
-    return str(line)
 
 
 @functools.cache

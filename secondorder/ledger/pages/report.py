@@ -39,18 +39,12 @@ def summary(results):
 def _rows(results, width):
     """Header, rule, and two lines a check: outcome, verdict, label and numbers; what it states."""
     columns = {"": ["FAIL" if result.failed else "ok" if result.ok else "-" for result in results],
-               "verdict": [result.verdict for result in results],
+               "verdict": [counts.verdict_of(result) for result in results],
                "label": [_labels(result.labels) for result in results],
                "error": [_short(result.error) for result in results],
-               "tol.": [_short(result.tolerance) for result in results],
                "printed": [result.printed_failure or _short(result.printed_error)
                            for result in results],
-               "weight": [result.weight or "" for result in results],
-               "kind": [result.kind for result in results]}
-    unseen = [name for name in ("printed", "weight") if not any(columns[name])]
-    for name in [*unseen, *(("kind", "tol.", "weight") if width < 100 else ())]:
-        columns.pop(name, None)
-    columns["implemented"] = [_place(result) for result in results]
+               "implemented": [_place(result) for result in results]}
     sizes = {name: max([len(name), *map(len, cells)]) for name, cells in columns.items()}
     sizes["label"] = min(sizes["label"], 24)
     left = width - sum(sizes[name] + 2 for name in sizes if name != "implemented")

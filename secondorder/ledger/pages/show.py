@@ -14,7 +14,7 @@ from ..claims import Case, PrintedShape, Property
 from ..comparisons import RELATIVE_TO
 from ..registry import qualified_name, short_name
 from ..runner import run_equation
-from . import both_sides, folding, own_lines
+from . import both_sides, folding
 from .page import page
 from .source import code_of, doc_lines
 
@@ -69,7 +69,7 @@ def _written(entry, seed, more, tex):
     """The page of one check as text."""
     shown, result = page(entry), run_equation(entry, int(seed))
     head = [*_head(shown, result), "", *_paragraph(entry.statement), *_facts(entry), "",
-            *_with_lines(entry, _formulas(shown, tex))]
+            *_formulas(shown, tex)]
     numbers = ["", *_numbers(result, seed)]
     if more:
         lines = [*head, "", *_all_code(shown), *numbers, "", *_rest(result, seed)]
@@ -137,17 +137,6 @@ def _formulas(shown, tex):
         above = terminal.draw(latex.parse(printed.text), numbers=bears)  # marked once is enough
     return ["as printed:", *_indented(above),
             "corrected (^ what changed):" if shown.marked else "corrected:", *_indented(below)]
-
-
-def _with_lines(entry, formulas):
-    """Formulas with the lines of code and check that are their own, where it is one pair of them
-    beside the caption.
-    """
-    caption, *rest = formulas
-    parts = own_lines.told(entry)
-    if len(parts) == 1 and len(caption + parts[0]) < _WIDTH - 2:
-        return [f"{caption[:-1]} ({parts[0]}):", *rest]
-    return [*formulas, *_paragraph(f"lines: {'; '.join(parts)}", "  ")]
 
 
 # -- code ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import numpy as np
 from ... import checks
 from ...checks.randomness import generator
 from ...nets import ActivationFunction, activation_function
-from ..differences import at_zero, error_by_step, nested, rounding
+from ..differences import at_zero, nested, rounding
 from ..recorder import SAFETY, Recorder, pure_call, require_methods
 from .activation_places import DISTANCE, FARTHEST, METHODS, SPECIAL, Places, cell
 
@@ -35,8 +35,7 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
         Where to look. By default densely within 6 of zero, or 2 beyond the outermost kink: a wrong
         stretch of 1/32 is seen. From there in blocks of doubling width to 768 on both sides, as far
         as the function is finite; there a stretch of 1/30 of the block's beginning is seen.
-        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function. The
-        report says how far the blocks went.
+        In the blocks, slopes are resolved to about 2e-10 of the larger of 1 and the function.
 
     Returns
     -------
@@ -45,11 +44,9 @@ def activation(function, rng=0, tolerance=1e-8, interval=None):
 
     Raises
     ------
-    TypeError
-        If `value`, `slope` or `curvature` is missing, or a class was given instead of an instance.
-    ValueError
-        If `tolerance` is not positive, `kinks` are not numbers, the name is unknown, or `interval`
-        is not two finite numbers, the smaller first.
+    TypeError, ValueError
+        A class instead of an instance, or one that lacks a method; other arguments that are not as
+        above.
     """
     if isinstance(function, str):
         function = activation_function(function)
@@ -115,16 +112,9 @@ class _ActivationChecks(Places):
             self._beside(usable)
             if all(usable) and not recorder.wrong("slope", "curvature"):
                 self._tails()
-            low, high = (f([end for region in (self.core, *self.tails) for end in region])
-                         for f in (min, max))
-            recorder.note(f"looked at x from {low:g} to {high:g} (set another range with "
-                          "interval=)")
         if all(usable):
             self._jet()
             self._flags()
-            for name, source in (("slope", "value"), ("curvature", "slope")):
-                recorder.report.curves[name] = error_by_step(
-                    lambda h, source=source: self.of(source, self.x + h), self.of(name, self.x))
         return recorder.sorted_report()
 
     # -- what every method owes --------------------------------------------------------------------

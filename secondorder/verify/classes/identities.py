@@ -11,7 +11,7 @@ import numpy as np
 from ...exact import gradient, hessian_vector_product
 from ...exact.finite_differences import gradient_of_objective, objective
 from ...nets import Activation, Linear, Network, Reshape, SquaredError
-from ..differences import at_zero, central, error_by_step
+from ..differences import at_zero, central
 from ..findings import PROMOTES
 from .layer_under_test import MOST_ENTRIES, none_if_empty
 from .passes import PAIRS, flat, labelled, run
@@ -72,34 +72,6 @@ def check_single_precision(checks):
                                  f"turns float32 into {part.dtype}: {label}",
                                  hint="write constants as Python numbers and make arrays with the "
                                       "dtype of the input", kind=PROMOTES)
-
-
-def difference_curves(checks):
-    """Error of central differences against the passes that can be used, by step size."""
-    subject, y_bar, x_t = checks.subject, checks.y_bar, checks.x_tangent
-    theta_t = checks.theta_tangent
-
-    def after(name, t, *args):
-        result = subject.after_forward(name, *subject.moved(t, x_t, theta_t), *args)
-        if name not in PAIRS:
-            return result
-        return np.concatenate([np.ravel(result[0]), flat(result[1])])
-
-    def output(t):
-        return subject.forward(*subject.moved(t, x_t, theta_t))
-
-    along, still = (x_t, none_if_empty(theta_t)), np.zeros_like(x_t)
-    curves = {
-        "backward": (lambda t: np.sum(y_bar * output(t)), lambda: np.dot(
-            after("backward", 0.0, y_bar), np.concatenate([x_t.ravel(), theta_t])), ()),
-        "tangent": (output, lambda: after("tangent", 0.0, *along), ()),
-        "second_tangent": (lambda t: after("tangent", t, *along), lambda: after(
-            "second_tangent", 0.0, x_t, still, along[1]), ("tangent",)),
-        "backward_tangent": (lambda t: after("backward", t, y_bar), lambda: after(
-            "backward_tangent", 0.0, *along, y_bar, 0 * y_bar), ("backward",))}
-    return {name: error_by_step(function, derivative())
-            for name, (function, derivative, needs) in curves.items()
-            if {name, *needs} <= {*checks.judged} - checks.recorder.broken}
 
 
 # -- the layer in the middle of a network ----------------------------------------------------------

@@ -9,7 +9,7 @@ from ...checks.networks import LOSS_PASSES
 from ...checks.randomness import generator
 from ...exact.finite_differences import Difference
 from ...nets import DiagonalLoss, Loss
-from ..differences import central, error_by_step, jumps_along, nested, stacked
+from ..differences import central, jumps_along, nested, stacked
 from ..recorder import Recorder, pure_call, require_methods
 from .loss_model import check_far, check_model
 from .loss_targets import CLASSES, REAL, check_labels, targets_taken, tells_classes_apart
@@ -52,12 +52,9 @@ def loss(loss, outputs=4, targets=None, samples=5, rng=0, tolerance=1e-8):
 
     Raises
     ------
-    TypeError
-        If a method is missing, a class was given instead of an instance, or `outputs` or `samples`
-        is no whole number.
-    ValueError
-        If `outputs`, `samples` or `tolerance` make no sense, or the loss takes none of the default
-        targets.
+    TypeError, ValueError
+        A class instead of an instance, or one that lacks a method; a loss that takes none of the
+        default targets; other arguments that are not as above.
     """
     require_methods(loss, "loss", LOSS_PASSES, [Loss.value, Loss.gradient, Loss.hessian,
                                                 DiagonalLoss.hessian_diagonal])
@@ -143,8 +140,6 @@ class LossChecks:
             self.recorder.compare("hessian", "hessian against its transpose", H,
                                   H.transpose(0, 2, 1), names=("hessian", "transposed"),
                                   scale=np.abs(H).max() or 1.0)
-        if all(self.usable[name] for name in _written(self.loss)):
-            self._curves()
         check_far(self)
         check_model(self)
 
@@ -252,7 +247,7 @@ class LossChecks:
         """Differences of value in every output, all samples at once: (S, C)."""
         return central(lambda u: self.of("value", p=p + u), np.zeros(p.shape[1]), step)
 
-    # -- flags, lines, pictures --------------------------------------------------------------------
+    # -- flags, lines ------------------------------------------------------------------------------
 
     def _flags(self, reference):
         """What the flags promise must be true of the differences."""
@@ -296,9 +291,6 @@ class LossChecks:
             self.recorder.fact("value", f"continuous over {length:g}", True, "")
             if getattr(self.loss, "convex", False):
                 self._convex_along(values(np.linspace(-length, length, 257)[:, None])[:, :, 0])
-        self.recorder.note(f"values were followed for jumps along {len(LENGTHS) * len(rows)} lines "
-                           f"with {self.case}, out to |p| = "
-                           f"{np.abs(np.abs(self.p) + LENGTHS[-1] * np.abs(self.v)).max():.2g}")
 
     def _convex_along(self, values):
         bends = np.diff(values, 2, axis=0)
@@ -307,11 +299,3 @@ class LossChecks:
         self.recorder.fact("convex", "along lines", not down.any(), "convex is True, but along a "
                            "line the value bends down", hint="methods rely on this flag; set it to "
                            "False")
-
-    def _curves(self):
-        v = self.v
-        for name, source, expected in (
-            ("gradient", "value", np.sum(self.of("gradient") * v, axis=1)),
-            ("hessian_product", "gradient", self.of("hessian_product"))):
-            self.recorder.report.curves[f"{name}, {self.case}"] = error_by_step(
-                lambda h, source=source: self.of(source, p=self.p + h * v), expected)
