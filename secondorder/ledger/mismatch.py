@@ -4,6 +4,7 @@ A hint is one sentence. Where several results are compared, it has to fit all of
 one and not another leads astray (a factor 1 - alpha is 2 at alpha = 1/2).
 """
 
+import inspect
 from itertools import permutations
 
 import numpy as np
@@ -346,18 +347,102 @@ def shape_hint(left, right, names=("computed", "reference"), allowed=None):
 
 # -- several calls ---------------------------------------------------------------------------------
 
-def pattern(calls):
+def pattern(target, calls):
     """What the results of all calls say about the mistake, in words; "" where nothing.
 
-    A call is a list of pairs (yours, right), one for each array of the result.
+    A call is (arguments, named, pairs), with (yours, right) for each array of the result. `target`
+    is what is right: its names of arguments are used.
     """
     names = "yours", "what is right"
-    pairs = [pair for call in calls for pair in call if pair[1].size]
+    pairs = [pair for _, _, pairs in calls for pair in pairs if pair[1].size]
     if not all(np.isfinite(side).all() for pair in pairs for side in pair):
         return ""
     shapes = {shape_hint(mine, right, names) for mine, right in pairs if mine.shape != right.shape}
     if shapes:
         return shapes.pop() if len(shapes) == 1 else ""
-    # what is no difference is relative to the largest entry
-    return hint([(mine, right, np.full(right.shape, 1e-7 * np.abs(right).max() + 1e-300))
-                 for mine, right in pairs], names)
+    factors = [_factor(pairs) for _, _, pairs in calls]
+    if None not in factors and np.isfinite(factors).any():
+        told = np.isfinite(factors)
+        return _of_factors(target, [call for call, one in zip(calls, told) if one],
+                           np.array(factors)[told])
+    return hint([(mine, right, _slack(right)) for mine, right in pairs], names)
+
+
+def _slack(right):
+    """What is no difference, entry by entry."""
+    return np.full(right.shape, 1e-7 * np.abs(right).max(initial=0.0) + 1e-300)
+
+
+def _factor(pairs):
+    """The factor yours / right of one call: None where it has none, NaN for results of zero."""
+    mine, right = (np.concatenate([np.ravel(pair[side]) for pair in pairs] or [np.zeros(0)])
+                   for side in (0, 1))
+    if not right.any():
+        return None if mine.any() else np.nan
+    return common_ratio(mine, right, _slack(right))
+
+
+def _of_factors(target, calls, factors):
+    """A factor in words: one that all calls share, or one that an argument explains."""
+    if np.all(np.abs(factors) < 1e-7):
+        return "yours is zero wherever something should be: a term is missing"
+    explained = _explained([_given_numbers(target, *call[:2]) for call in calls], factors)
+    if np.ptp(factors) <= 1e-6 * np.abs(factors).max():
+        if explained.startswith(("a mean", "a sum")) or abs(factors[0] - 1) < 1e-6:
+            return explained
+        return (f"the ratio is {factors[0]:.6g} in all cases: "
+                f"{meaning(factors[0]) or 'a constant factor is wrong'}")
+    if explained or np.any(np.abs(factors - 1) < 1e-6):  # right in some calls: it is no factor
+        return explained
+    return ("the factor is not the same in all cases: from "
+            f"{factors.min():.4g} to {factors.max():.4g}")
+
+
+#: What an argument may have been used as.
+FORMS = {"{}": lambda v: v, "(1 - {})": lambda v: 1 - v, "1 / {}": lambda v: 1 / v,
+         "1 / (1 - {})": lambda v: 1 / (1 - v)}
+
+
+def _explained(tables, factors):
+    """Which number among the arguments the factors are; "" for none.
+
+    A length explains a factor only where it tells a mean from a sum.
+    """
+    names = sorted(set.intersection(*map(set, tables)), key=lambda name: ("length" in name, name))
+    for name in names:
+        values = np.array([table[name] for table in tables], dtype=float)
+        if "length" in name and (values > 1).any():
+            if np.allclose(factors * values, 1, rtol=1e-6):
+                return f"a mean where a sum is meant: the factor is 1 over {name}"
+            if np.allclose(factors, values, rtol=1e-6):
+                return f"a sum where a mean is meant: the factor is {name}"
+        for text, form in FORMS.items() if "length" not in name and np.ptp(values) else ():
+            with np.errstate(all="ignore"):
+                made = form(values)
+            for sign, mark in ((1, ""), (-1, "-")):
+                if np.allclose(factors, sign * made, rtol=1e-6):
+                    return f"yours is {mark}{text.format(name)} times what is right, in all cases"
+    return ""
+
+
+def _given_numbers(target, arguments, named):
+    """Numbers among the arguments, by name, and lengths of arrays."""
+    numbers = {}
+    for name, value in bound(target, arguments, named).items():
+        if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+            numbers[name] = float(value)
+        elif isinstance(value, np.ndarray):
+            for axis, length in enumerate(value.shape):
+                numbers[f"the length of {name}" if value.ndim == 1 else
+                        f"the length of axis {axis} of {name}"] = length
+        elif isinstance(getattr(value, "samples", None), int):
+            numbers[f"the length of the batch ({name}.samples)"] = value.samples
+    return numbers
+
+
+def bound(target, arguments, named):
+    """The arguments of a call by name; what has no name by its place."""
+    try:
+        return dict(inspect.signature(target).bind(*arguments, **named).arguments)
+    except (TypeError, ValueError):
+        return {f"argument {place}": value for place, value in enumerate(arguments, 1)} | named

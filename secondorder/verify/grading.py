@@ -14,7 +14,7 @@ from ..checks import shown, whole_number
 from ..ledger import registry
 from ..ledger.claims import Case
 from ..ledger.labels import asked_for, heading
-from ..ledger.mismatch import describe_mismatch, pattern, shape_hint
+from ..ledger.mismatch import bound, describe_mismatch, pattern, shape_hint
 from ..ledger.registry import qualified_name, short_name, underlying
 from ..ledger.runner import run_equation
 from ..ledger.sabotage import replaced
@@ -250,19 +250,16 @@ def beside(target, calls):
         if worst > largest:
             lines = [*_call(target, arguments, named), *lines]
         same += all(close(right, mine) for _, mine, right in parts)
-        told.append(_arrays(parts))
+        told.append((arguments, named, _arrays(parts)))
     if same and lines:
         lines.append(f"{same} of {len(told)} calls are right")
-    together = "" if None in told else pattern(told)
+    together = "" if any(pairs is None for *_, pairs in told) else pattern(target, told)
     return lines + ([f"hint: {together}"] if together and lines else [])
 
 
 def _call(target, arguments, named):
     """A call in one line, where its arguments are numbers or a few of them."""
-    try:
-        given = inspect.signature(target).bind(*arguments, **named).arguments
-    except TypeError:
-        return []
+    given = bound(target, arguments, named)
     if not given or not all(isinstance(value, (int, float, str, type(None), np.number)) or (
             isinstance(value, np.ndarray) and value.size <= _SMALL) for value in given.values()):
         return []
