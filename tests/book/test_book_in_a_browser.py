@@ -201,11 +201,6 @@ def test_keys_go_from_article_to_article(page, book):
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.keyboard.press("k")
     assert page.evaluate("location.hash.slice(1)") in order[-4:]
-    page.keyboard.press("g")
-    assert page.evaluate("document.getElementById('graph').open")
-    assert page.locator(".trees a").first.is_visible()
-    page.keyboard.press("g")
-    assert not page.evaluate("document.getElementById('graph').open")
 
 
 def test_search_finds_a_number_and_a_word(page, book):
@@ -290,21 +285,6 @@ def test_pictures_are_dark_in_the_dark_and_open_large(page, book):
     assert page.locator("#large").is_visible()
 
 
-def test_a_paper_in_one_file_is_whole(page, book, tmp_path):
-    from secondorder.book import write_single
-
-    file = write_single(tmp_path / "sent.html", "bridges", 1, say=lambda line: None, jobs=1)
-    page.goto(file.as_uri())
-    page.evaluate("document.fonts.ready")
-    assert page.asked == [file.as_uri(), *[one for one in page.asked if one.startswith("data:")]]
-    loaded = page.evaluate("[...document.fonts].filter(f => f.status === 'loaded').length")
-    assert loaded >= 2 and page.locator("article math").first.is_visible()
-    page.keyboard.press("/")
-    page.fill("#search-input", "damped")
-    page.keyboard.press("Enter")
-    assert page.evaluate("location.hash") == "#damped-step"
-
-
 def test_all_is_there_without_script(browser, book):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -349,7 +329,6 @@ def test_accessibility(page, book):
         page.evaluate(script)
         if PAPER not in name:
             page.evaluate(SHORTENED, 12)
-        page.evaluate("document.querySelectorAll('#graph').forEach(one => one.open = true)")
         for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)
             # axe would fetch the style sheets, which a page from a file may not

@@ -5,8 +5,7 @@ import pytest
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import bibliography, search, tutorials  # noqa: E402
-from secondorder.papers import Room  # noqa: E402
+from secondorder.book import search, tutorials  # noqa: E402
 
 TEXT = '''# %% [markdown]
 # # 99 A title
@@ -67,13 +66,3 @@ def test_a_row_of_the_search_has_other_names_and_no_word_twice():
                       ["KFI's direction with the two factors"])
     assert row["called"] == row["also"] == "KFAC K-FAC" and row["code"] == "kfi"
     assert row["more"].split() == ["with", "factors"]
-
-
-def test_a_paper_can_be_cited():
-    known = Room("r", "key", "A Title", authors="One, Two",
-                 version="NeurIPS 2024 (arXiv 2411.07979)")
-    entry, address = bibliography.bibtex(known)
-    assert address == "https://arxiv.org/abs/2411.07979"
-    assert entry.startswith("@article{key,\n  title = {{A Title}},\n  author = {One and Two},\n")
-    assert "year = {2024}" in entry and "eprint = {2411.07979}" in entry
-    assert bibliography.bibtex(Room("r", "k", "T", version="undated"))[1] == ""
