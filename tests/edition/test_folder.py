@@ -1,5 +1,6 @@
 """The folder of an edition: written whole, never over something, found by the commands."""
 
+import ast
 import importlib.util
 import json
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from secondorder import edition, ledger
-from secondorder.edition import loading
+from secondorder.edition import loading, templates
 from secondorder.ledger import registry
 
 NOTES = Path(__file__).with_name("notes")
@@ -265,13 +266,10 @@ def test_numbers_that_are_borne_twice(desk):
 @pytest.mark.parametrize("words", [
     'A "quoted" word is', "It ends in \\", 'a """', "{0} {x} %s", "\\N{x} \\u12 \\alpha is",
     "a\u202eb\u2028c", '\\"{o} and "\\x"'])
-def test_sentences_that_python_would_read_otherwise(desk, words):
+def test_sentences_that_python_would_read_otherwise(words):
     """They stand in the files as texts, and come back as they were."""
-    (desk / "odd.md").write_text(f"# {words}\n\n{words}\n\n$$a \\tag{{1}}$$")
-    made = edition.new("odd-note", "odd.md")
-    edition.load(made.folder)
-    (result,) = ledger.run("odd-note")
-    assert result.statement.split() == made.reading.displays[0].sentence.split() == words.split()
+    for written in (templates.wrapped(words, 26), templates.text(words)):
+        assert ast.literal_eval(written).split() == words.split()
 
 
 def test_formulas_that_no_page_can_draw_are_shown_in_latex(desk, run):

@@ -172,7 +172,7 @@ def test_numbers_behind_what_cannot_be_read_are_doubtful(tmp_path):
 
 @pytest.mark.parametrize("name, content, expected", [
     ("paper.tex", b"a\0b", "no text"), ("paper.tex", b"x" * 8_000_001, "8000000 at most"),
-    ("paper.pdf", b"", "must be a .tex or .md file"), ("../none.tex", b"", "no file")])
+    ("paper.pdf", b"", "must be a .tex file"), ("../none.tex", b"", "no file")])
 def test_files_that_are_no_text(name, content, expected, tmp_path):
     (tmp_path / "paper.tex").write_bytes(content)
     with pytest.raises((ReadingError, FileNotFoundError), match=expected):
