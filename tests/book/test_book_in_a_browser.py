@@ -138,7 +138,7 @@ def test_the_link_of_a_number_shows_the_whole_display(page, book, name):
 
 #: What people ask for, and a part of the first row that they get.
 ASKED = {"39": " 39", "low-rank 39": "low-rank 39", "theorem 4.3": "theorem-4.3",
-         "CKA": "CKA", "NTK": "extension-moore-penrose", "KFAC": "ea-cg u-kfac",
+         "CKA": "CKA", "NTK": "tangent kernel", "KFAC": "ea-cg u-kfac",
          "KFRA": "ea-cg u-kfra", "pos-eig": "ea-cg pos-eig", "equal": "equal",
          "eq_39_curvature": "low-rank 39", "Lemma 3": "lemma-3", "η": "letter η",
          "Pencil": "tutorial 00 Pencil", "softmax": "softmax", "algorithm 1": "algorithm-1"}
