@@ -3,13 +3,12 @@
 `articles` gathers what a page shows of one check from `parts`: `formulas` sets LaTeX as MathML with
 the changed symbols marked, `evidence` runs the check and draws the rulers, `code` colours the code,
 `docstrings` sets words. `graph` finds which equation uses which, `pages` fills the templates and
-writes, `single` puts one paper into one file. `bibliography` knows who wrote the papers, `reported`
-and `pictures` what they report. ``secondorder book`` runs it.
+writes. `bibliography` knows who wrote the papers, `reported` and `pictures` what they report.
+``secondorder book`` runs it.
 
 What it needs beside the package stands in the extra ``[book]``: `math-core`, `jinja2`, `pygments`.
 """
 
 from .pages import write
-from .single import write as write_single
 
-__all__ = ["write", "write_single"]
+__all__ = ["write"]

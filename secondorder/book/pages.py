@@ -140,8 +140,8 @@ def _paper(paper, entries, evaluated, studies):
               for verdict in articles.GLYPHS}
     return {"key": paper, "known": bibliography.of(paper), "told": reported.told(studies),
             "corrected": articles.corrected(entries), "articles": written, "topics": topics,
-            "trees": graph.trees(entries, steps), "uses": uses, "used_by": used_by,
-            "counts": counts, "symbols": symbols.table(paper), "letters": known,
+            "uses": uses, "used_by": used_by, "counts": counts,
+            "symbols": symbols.table(paper), "letters": known,
             "labels": sum(len(entry.labels) for entry in entries), "helpers": blocks.helpers(),
             "studies": studies, "related": reported.related(entries, studies)}
 
@@ -164,8 +164,8 @@ def join(pages):
     return neighbours
 
 
-def rendered(pages, claims, lessons=(), single=False):
-    """File name -> text of every page; of a `single` paper its own page alone, without links."""
+def rendered(pages, claims, lessons=()):
+    """File name -> text of every page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("secondorder.book"), undefined=StrictUndefined,
@@ -177,26 +177,22 @@ def rendered(pages, claims, lessons=(), single=False):
         spoken=symbols.name, anchor=articles.anchor, axis=evidence.axis,
         axis_again=evidence.axis_again,
         rulers=evidence.samples(), source=reported.source, lessons=lessons,
-        named=tutorials.by_display(lessons), cited=bibliography.bibtex,
-        open="#study-{1}".format if single else reported.source, single=single)
+        named=tutorials.by_display(lessons), cited=bibliography.bibtex, open=reported.source)
     papers = list(pages.values())
-    found = [] if single else reported.findings(papers)
+    found = reported.findings(papers)
     asked = {f"{paper['key']}.html": ("paper", {"paper": paper}) for paper in papers}
-    if not single:
-        asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
-                  for paper in papers if paper["studies"]}
-        asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
-        if lessons:
-            asked["tutorials.html"] = "tutorials", {}
-        asked |= {lesson["file"]: ("tutorial", {"lesson": lesson}) for lesson in lessons}
-        asked["findings.html"] = "findings", {"findings": found}
-        asked["letters.html"] = "letters", {"letters": symbols.collected(),
-                                            "names": symbols.papers(),
-                                            "cell": symbols.cell}
+    asked |= {f"claims-{paper['key']}.html": ("claims_of_paper", {"paper": paper})
+              for paper in papers if paper["studies"]}
+    asked |= {f"{name}.html": (name, {}) for name in ("index", "errata", "claims")}
+    if lessons:
+        asked["tutorials.html"] = "tutorials", {}
+    asked |= {lesson["file"]: ("tutorial", {"lesson": lesson}) for lesson in lessons}
+    asked["findings.html"] = "findings", {"findings": found}
+    asked["letters.html"] = "letters", {"letters": symbols.collected(), "names": symbols.papers(),
+                                        "cell": symbols.cell}
     texts = {file: environment.get_template(f"{name}.html").render(papers=papers, **facts)
              for file, (name, facts) in asked.items()}
     texts["search.js"] = "const INDEX = " + json.dumps(
-        search.rows(papers, lessons, found, single), ensure_ascii=False,
-        separators=(",", ":")) + ";\n"
+        search.rows(papers, lessons, found), ensure_ascii=False, separators=(",", ":")) + ";\n"
     return texts
 

@@ -12,7 +12,7 @@ ALSO = {"kfi": "KFAC K-FAC", "tangent kernel": "NTK", "generalised gauss-newton"
         "conjugate gradient": "CG"}
 
 
-def rows(papers, lessons, findings, single):
+def rows(papers, lessons, findings):
     """One dictionary a row.
 
     ``label``, ``page``, ``paper``, ``glyph``, ``text``: what is shown, where it stands, what it
@@ -21,7 +21,7 @@ def rows(papers, lessons, findings, single):
     """
     found = []
     for paper in papers:
-        page = "" if single else f"{paper['key']}.html"
+        page = f"{paper['key']}.html"
         for one in paper["articles"]:
             entry = one.entry
             names = [getattr(underlying(value), "__name__", "") for value in entry.implements]
@@ -35,8 +35,6 @@ def rows(papers, lessons, findings, single):
             found += [_row(f"{study['key']} ({row['claim']})", f"{page}#{study['anchor']}",
                            paper["key"], row["glyph"], row["statement"])
                       for row in study["rows"]]
-    if single:
-        return found
     for lesson in lessons:
         found.append(_row(lesson["title"], lesson["file"], "tutorial", "✎", lesson["question"]))
         found += [_row(head, f"{lesson['file']}#{address}", "tutorial", "✎", lesson["title"])

@@ -9,7 +9,6 @@ EXAMPLES = """\
   secondorder book --out book --open        all papers
   secondorder book --out book low-rank      one of them
   secondorder book --out book my-paper      your edition, a folder here
-  secondorder book --single-file low-rank   one file to send to someone: low-rank.html
 """
 
 
@@ -21,13 +20,10 @@ def add(commands):
         "computes it,\nits evidence and its verdict. The pages need no network. The command needs "
         "the extra:\npip install 'secondorder[book]'.\n\n"
         "All papers with the tutorials, which run too, take about two minutes of one core and "
-        "10 MB.\nWith --single-file one paper becomes one file below 4 MB, with its fonts and "
-        "figures inside.", examples=EXAMPLES)
+        "10 MB.", examples=EXAMPLES)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all)")
-    parser.add_argument("--out", metavar="DIR", help="a new folder, or the folder of an earlier "
-                        "book; with --single-file: the file, or its folder (default: PAPER.html)")
-    parser.add_argument("--single-file", action="store_true",
-                        help="one paper as one file, to send to someone")
+    parser.add_argument("--out", metavar="DIR", required=True,
+                        help="a new folder, or the folder of an earlier book")
     force_option(parser)
     parser.add_argument("--seeds", type=positive, metavar="N",
                         help="number of seeds (default: 5, fewer where a check takes long)")
@@ -42,17 +38,12 @@ def run(options):
     """Write the book and say where it is."""
     from secondorder import book
 
-    if options.single_file and options.paper is None:
-        raise ValueError("--single-file needs a PAPER: secondorder book --single-file low-rank")
-    if not (options.out or options.single_file):
-        raise ValueError("--out DIR is needed, the folder for the pages")
     load(options.load)
     load_here(options.paper)
     began = time.monotonic()
-    write = book.write_single if options.single_file else book.write
     try:
-        page = write(options.out or ".", options.paper, options.seeds, jobs=options.jobs,
-                     overwrite=options.force)
+        page = book.write(options.out, options.paper, options.seeds, jobs=options.jobs,
+                          overwrite=options.force)
     except ImportError as error:
         raise ValueError(str(error)) from error
     print(f"written: {page} ({time.monotonic() - began:.0f} s)")

@@ -8,7 +8,6 @@ from .parsing import CommandParser, natural
 
 EXAMPLES = """\
   secondorder edition new my-paper --tex paper.tex    make the folder my-paper, without checks yet
-  secondorder edition new my-paper --tex paper.md     read Markdown with displays in $$
   secondorder edition test my-paper                   spoil each implementation: does a check fail?
 
 what to do then:
@@ -23,10 +22,10 @@ says.
 """
 NEW = """\
   secondorder edition new my-paper --tex paper.tex
-  secondorder edition new my-paper --tex notes/paper.md --out editions
+  secondorder edition new my-paper --tex paper.tex --out editions
 
 Read are the environments of displays, \\[ \\] and $$, \\tag, \\label, \\newcommand and the like,
-\\input, and theorem-like environments; in Markdown a number is \\tag{7} or (7) behind the display.
+\\input, and theorem-like environments.
 Where pdflatex or xelatex is installed it numbers the displays, on a copy of the paper's folder.
 Without it the numbers are counted here; what may put them wrong is said first. What could not be
 read is listed with its line, in READING.md too; a macro that is a program stays as it stands and is
@@ -55,7 +54,7 @@ def add(commands):
                            description="Read a paper and write the folder KEY.", examples=NEW)
     new.add_argument("key", metavar="KEY", help="short name of the paper and of the folder: "
                      "letters, digits and hyphens")
-    new.add_argument("--tex", required=True, metavar="FILE", help="the paper, .tex or .md")
+    new.add_argument("--tex", required=True, metavar="FILE", help="the paper, .tex")
     new.add_argument("--out", default=".", metavar="DIR",
                      help="where the folder is made (default: the working directory)")
     new.set_defaults(run=run_new)

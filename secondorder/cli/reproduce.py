@@ -1,8 +1,6 @@
 """`secondorder reproduce` and `secondorder claims`: what the papers report, run and judged."""
 
-import concurrent.futures
 import importlib
-import pkgutil
 import sys
 from pathlib import Path
 
@@ -43,9 +41,6 @@ def add(commands):
     parser.add_argument("--seeds", type=positive, metavar="K", help="number of seeds")
     parser.add_argument("--jobs", type=positive, default=1, metavar="N",
                         help="processes, one BLAS thread each (default: 1)")
-    parser.add_argument("--executor", metavar="MODULE:FUNCTION",
-                        help="a function without arguments that returns a "
-                        "concurrent.futures.Executor, that of a cluster say")
     parser.add_argument("--resume", action="store_true",
                         help="keep the runs that are already in --out, make the rest, and "
                         "replace their results")
@@ -101,7 +96,7 @@ def run(options):
             raise ValueError(f"--recorded: the runs of {study.key} were made on "
                              f"{', '.join(absent)}, not found here: set SECONDORDER_DATA")
     out, records = Path(options.out), []
-    with _executor(options) as executor:
+    with studies.running.processes(options.jobs) as executor:
         files.output_directory(out)
         if not options.resume:
             _refuse_earlier_runs(chosen, out, options)
@@ -141,20 +136,6 @@ def _reproduce(study, out, executor, options):
     if options.record:
         records.keep(place, record)
     return record
-
-
-def _executor(options):
-    from secondorder.checks import instance_of
-    from secondorder.studies import running
-
-    if options.executor is None:
-        return running.processes(options.jobs)
-    try:
-        executor = pkgutil.resolve_name(options.executor)()
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"--executor takes MODULE:FUNCTION, given {options.executor!r}: "
-                         f"{error}") from error
-    return instance_of(executor, concurrent.futures.Executor, "--executor")
 
 
 def _list(options):

@@ -1,11 +1,11 @@
 r"""An edition of a paper of one's own: its displays as printed, and a check beside each.
 
-`read` finds the displays of a LaTeX or Markdown text, `new` writes a folder with them: a room like
+`read` finds the displays of a LaTeX text, `new` writes a folder with them: a room like
 those of the papers, every verdict "unchecked". `load` makes it known, so that
 ``secondorder show``, ``verify`` and ``book`` go on from there.
 
 Reading order: ``tex`` (tokens, macros, counters, commands), ``displays``, ``reader`` (the walk),
-``markdown``; ``theorems``; ``folder``, ``names`` and ``templates`` (what is written), ``loading``.
+``theorems``; ``folder``, ``names`` and ``templates`` (what is written), ``loading``.
 """
 
 from .displays import Display

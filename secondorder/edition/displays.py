@@ -206,9 +206,8 @@ def _is_mark(token, reader, line):
         starred = stream.took("*")
         text = re.sub(r"\s+", " ", stream.name(token.text))
         line.tag = text.strip("()") if starred else text
-        if reader.counters is not None:
-            line.tag = re.sub(r"\\the([a-z]+)", lambda counter: reader.counters.the(counter[1]),
-                              line.tag)
+        line.tag = re.sub(r"\\the([a-z]+)", lambda counter: reader.counters.the(counter[1]),
+                          line.tag)
     elif token.text in (r"\nonumber", r"\notag", r"\IEEEnonumber"):
         line.unnumbered = True
     else:

@@ -35,7 +35,7 @@ def new(key, source, out="."):
         Short name of the paper, as on the command line, and of the folder: letters, digits and
         hyphens.
     source : path
-        The paper, ``.tex`` or ``.md``; see :func:`read`.
+        The paper, ``.tex``; see :func:`read`.
     out : path
         Where the folder is made; default: the working directory.
 

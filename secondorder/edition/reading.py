@@ -1,10 +1,8 @@
-"""A paper's text to what was read of it, by the kind of the file."""
+"""A paper's text to what was read of it."""
 
 from pathlib import Path
 
-from .markdown import read_markdown
 from .reader import Reader
-from .tex.files import text_of
 from .tex.stream import ReadingError
 
 
@@ -14,11 +12,10 @@ def read(path, numbers=None):
     Parameters
     ----------
     path : path
-        A ``.tex`` file, whose ``\input`` files are followed inside its folder; or a ``.md`` file
-        with displays in ``$$``.
+        A ``.tex`` file, whose ``\input`` files are followed inside its folder.
     numbers : Numbers, optional
         What TeX printed, see :func:`.tex.numbering.by_tex`; without it, or where it could not set
-        the paper, the numbers of a ``.tex`` file are counted here.
+        the paper, the numbers are counted here.
 
     Returns
     -------
@@ -33,17 +30,15 @@ def read(path, numbers=None):
         Another kind of file, or no text.
     """
     if not isinstance(path, (str, Path)) or "\0" in str(path) or not str(path):
-        raise TypeError(f"path must be the name of a .tex or .md file, got {path!r}")
+        raise TypeError(f"path must be the name of a .tex file, got {path!r}")
     path = Path(path)
-    if path.suffix.lower() not in (".tex", ".ltx", ".md", ".markdown"):
-        raise ReadingError(f"path must be a .tex or .md file, got {str(path)!r}")
-    if path.suffix.lower() in (".tex", ".ltx"):
-        usable = numbers is not None and numbers.finished
-        reading = Reader(path, numbers if usable else None).read()
-        if usable:
-            reading.doubts, reading.engine = [], numbers.engine
-        elif numbers is not None:
-            reading.doubts.insert(0, f"{numbers.engine} could not set the paper: "
-                                  + numbers.error.rstrip("."))
-        return reading
-    return read_markdown(text_of(path), path.name)
+    if path.suffix.lower() not in (".tex", ".ltx"):
+        raise ReadingError(f"path must be a .tex file, got {str(path)!r}")
+    usable = numbers is not None and numbers.finished
+    reading = Reader(path, numbers if usable else None).read()
+    if usable:
+        reading.doubts, reading.engine = [], numbers.engine
+    elif numbers is not None:
+        reading.doubts.insert(0, f"{numbers.engine} could not set the paper: "
+                              + numbers.error.rstrip("."))
+    return reading

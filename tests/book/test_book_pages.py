@@ -1,4 +1,4 @@
-"""What a reader sees first: titles, counts, the table of claims; docstrings; one file to send."""
+"""What a reader sees first: titles, counts, the table of claims; docstrings."""
 
 import re
 
@@ -11,7 +11,7 @@ from secondorder.studies.registry import STUDIES
 for needed in ("math_core", "jinja2", "pygments"):
     pytest.importorskip(needed, reason="the extra [book] is not installed")
 
-from secondorder.book import articles, bibliography, pages, reported, single  # noqa: E402
+from secondorder.book import articles, bibliography, pages, reported  # noqa: E402
 from secondorder.book.parts import docstrings, symbols  # noqa: E402
 
 PAPER = "bridges"
@@ -106,7 +106,7 @@ def test_pages_of_all_papers_without_an_article_have_pictures_claims_and_finding
     made = {paper: {"key": paper, "known": bibliography.of(paper), "counts": {"erratum": 4},
                     "studies": claims.get(paper, []), "told": reported.told(claims.get(paper, [])),
                     "corrected": "", "articles": [], "symbols": [], "labels": 0, "topics": {},
-                    "trees": [], "letters": {}, "helpers": [], "related": {}}
+                    "letters": {}, "helpers": [], "related": {}}
             for paper in REGISTRY.rooms()}
     monkeypatch.setattr(pages, "join", lambda made: {})
     texts = pages.rendered(made, claims)
@@ -126,39 +126,3 @@ def test_pages_of_all_papers_without_an_article_have_pictures_claims_and_finding
     for file, anchor in re.findall(r'href="(claims-[\w-]+\.html)#([\w-]+)"', found):
         assert f'id="{anchor}"' in texts[file]
     assert 'href="findings.html"' in texts["index.html"] and "findings.html" in texts["claims.html"]
-
-
-# -- one file --------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_paper_in_one_file_asks_for_nothing(tmp_path, run):
-    words = ["book", "--single-file", PAPER, "--seeds", "1", "--jobs", "1"]
-    status, out, _ = run(*words)
-    assert status == 0 and f"written: {PAPER}.html" in out
-    page = tmp_path / f"{PAPER}.html"
-    text = page.read_text("utf-8")
-    asked = re.findall(r'\b(?:src|href)="([^"]*)"', text) + re.findall(r'url\("(.*?)"\)', text)
-    assert len(asked) > 20
-    assert all(one.startswith(("#", "data:")) for one in asked)
-    assert page.stat().st_size < 3e6
-    status, _, err = run(*words)
-    assert status == 2 and "there already" in err
-
-
-def test_what_is_inside_a_file_is_what_stood_beside_it():
-    beside = {"style.css": b'@font-face{src:url("fonts/a.woff2")}', "fonts/a.woff2": b"font",
-              "script.js": b'const x = "</script>";', "figures/a.png": b"light"}
-    text = single.embedded('<link rel="stylesheet" href="style.css"><script src="script.js">'
-                           '</script><image href="figures/a.png"/><a href="#x">', beside)
-    assert 'url("data:font/woff2;base64,Zm9udA==")' in text
-    assert text.count("</script>") == 1 and r"\x3c/script>" in text
-    assert 'href="data:image/png;base64,bGlnaHQ="' in text and 'href="#x"' in text
-
-
-@pytest.mark.parametrize("words, told", [
-    (["--single-file"], "needs a PAPER"), (["low-rank"], "--out DIR is needed"),
-    (["--single-file", "low-rank", "--out", "no/such/place.html"], "does not exist")])
-def test_what_is_missing_is_one_line(words, told, tmp_path, run):
-    status, _, err = run("book", *words)
-    assert status == 2 and told in err and err.count("\n") == 1 and not list(tmp_path.iterdir())

@@ -29,7 +29,7 @@ from secondorder import cli, datasets
         (["verify", "--write"], "--markdown"),
         (["show", "residual-partitioning", "99"], "no label '99'"),
         (["show", "nosuchthing"], "unknown paper"),
-        (["book", "--open", "low-rank", "ea-cg"], "unrecognized arguments: ea-cg"),
+        (["book", "--out", "b", "low-rank", "ea-cg"], "unrecognized arguments: ea-cg"),
         (["grade", "--traceback"], "required: FILE"),
         (["dance"], "invalid choice"),
     ],

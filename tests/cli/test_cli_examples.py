@@ -60,8 +60,7 @@ def shelf(tmp_path):
     rows = rng.integers(0, 10, (3, 3073), np.uint8)
     (tmp_path / "cifar-10-batches-bin" / "data_batch_1.bin").write_bytes(rows.tobytes())
     (tmp_path / "mine.py").write_text(MINE)
-    for name in ("paper.tex", "paper.md"):
-        (tmp_path / name).write_text("Twice is $$2 x = x + x \\tag{7}$$")
+    (tmp_path / "paper.tex").write_text("Twice is $$2 x = x + x \\tag{7}$$")
     yield tmp_path
     REGISTRY.forget("my-paper")
 

@@ -45,10 +45,6 @@ def test_what_is_there_is_replaced_only_where_that_is_asked_for(run, command):
     assert sorted(os.listdir("made")) == sorted(written) and len(theirs.read_bytes()) > 100
 
 
-def test_the_tour_may_be_taken_again(run):
-    assert [run("tour")[0] for _ in range(2)] == [0, 0]
-
-
 def test_notebooks_that_are_there_are_kept(run):
     status, out, _ = run("notebook", "lessons", "01_exact", "exercises/05")
     mine, other = (Path("lessons") / name for name in (

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,17 +46,6 @@ def test_verify_markdown(run, tmp_path, monkeypatch):
     assert status == 0 and tables == [ROOT]
     assert (tmp_path / "EQUATIONS.md").read_text() == page
     assert os.listdir(tmp_path) == ["EQUATIONS.md"], "no temporary file is left"
-
-
-def test_pages_are_not_written_into_an_installed_package(run, tmp_path, monkeypatch):
-    import secondorder
-    from secondorder import files, ledger
-
-    monkeypatch.setattr(secondorder, "__file__", str(tmp_path / "secondorder" / "__init__.py"))
-    monkeypatch.setattr(ledger, "markdown", lambda paper: "page")
-    monkeypatch.setattr(files, "write_text", lambda *arguments: pytest.fail("it wrote"))
-    status, _, err = run("verify", "residual-partitioning", "--markdown", "--write")
-    assert status == 2 and "checkout" in err
 
 
 def test_show(run):

@@ -128,16 +128,6 @@ def test_a_signal_in_training_keeps_what_was_recorded(run, monkeypatch, name, st
     assert [record["epoch"] for record in records()] == [0, 1, 2, 3]
 
 
-def test_ignored_signals_stay_ignored(run, monkeypatch):
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as nohup does with SIGHUP
-    try:
-        with at_the_fourth_look(monkeypatch, signal.SIGTERM):
-            assert run(*WINE, "--epochs", 5)[0] == 0
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def test_a_resumed_run_has_the_same_bits(run):
     words = (*WINE, "--optimizer", "truncated-newton", "--epochs")
     run(*words, 6, "--out", "whole")

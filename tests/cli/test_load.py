@@ -41,8 +41,3 @@ def test_what_is_loaded_is_checked_alone_whatever_its_file_is_called(name, tmp_p
     registry.REGISTRY.forget("mine-alone")
     assert status == 0 and [one["paper"] for one in json.loads(out)] == ["mine-alone"]
     assert sys.modules["numpy"] is before
-
-
-def test_a_paper_that_is_not_there_tells_how_yours_is_loaded(run):
-    status, _, err = run("verify", "no-such-paper")
-    assert status == 2 and "--load FOLDER" in err

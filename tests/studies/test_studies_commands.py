@@ -38,8 +38,6 @@ def test_one_runs_refuses_to_mix_and_resumes(tmp_path, capsys):
     (["Low Rank", "Figure 22"], "'Figure 22': did you mean 'figure-2'"),
     (["bridges"], "bridges has no studies; its equations are run by secondorder verify bridges"),
     (["low-rank", "--jobs", "0"], "--jobs"),
-    (["low-rank", "figure-1", "--executor", "nothing:here"], "MODULE:FUNCTION"),
-    (["low-rank", "figure-1", "--executor", "os:getpid"], "--executor must be an Executor"),
     (["low-rank", "figure-1", "--quick", "--record"], "--record goes without --quick"),
     (["low-rank", "figure-1", "--seeds", "0"], "--seeds"),
     (["low-rank", "figure-1", "--out", "file"], "not a directory: file"),

@@ -151,7 +151,7 @@ SLIPS = {
     "columns": (g, lambda x: jacobian(x) * np.array([1, 2, 3, 0.5]), "on the second index alone"),
     "missing": (f, lambda x: 0 * x, "a term is missing"),
     "shape": (f, lambda x: jacobian(x), r"shape \(3, 4\), expected \(4,\)"),
-    "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "difference is one outer product"),
+    "outer product": (lambda x: f(x) + (V @ x) ** 2 / 2, hessian, "is one outer product"),
     "a term too much": (f, lambda x: gradient(x) + 0.5, "df has 0.5 times 1 too much"),
     "only the diagonal": (np.tanh, lambda x: 1 - np.tanh(x) ** 2, "this is only the diagonal")}
 

@@ -92,8 +92,7 @@
   };
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || large.open || /input|textarea/i.test(event.target.tagName)) return;
-    const action = { j: () => go(1), k: () => go(-1), e: () => go(1, "erratum"), "/": open, d: turn,
-      g: () => { const graph = $("graph"); if (graph) { graph.open = !graph.open; graph.scrollIntoView({ behavior: "instant" }); } } }[event.key];
+    const action = { j: () => go(1), k: () => go(-1), e: () => go(1, "erratum"), "/": open, d: turn }[event.key];
     if (action) { event.preventDefault(); action(); }
   });
 

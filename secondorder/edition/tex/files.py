@@ -16,7 +16,7 @@ def text_of(path):
     """
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: a .tex or .md file is expected")
+        raise IsADirectoryError(f"{path} is a folder: a .tex file is expected")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     if path.stat().st_size > LARGEST:

@@ -1,4 +1,4 @@
-"""Proof trees: what the registrations state, in one piece and without a circle."""
+"""What derivations rest on: what the registrations state, without a circle."""
 
 import re
 
@@ -40,28 +40,6 @@ def test_circles_are_refused():
         graph.edges([entry("1", "2", uses=("2",))])
 
 
-def test_a_tree_has_its_result_on_top_and_no_step_twice():
-    entries = diamond()
-    known = graph.edges(entries)
-    tops = graph.tops(entries, known)
-    assert tops == ["theorem-1", "4"]
-    assert graph.tree("theorem-1", known, tops) == {"theorem-1": ["3"], "3": ["2"], "1": [],
-                                                    "2": ["1"]}
-    assert graph.tree("4", known, tops) == {"4": ["theorem-1"], "theorem-1": []}
-    nested = [shown(one) for one in graph.trees(entries, known)]
-    assert nested == [("theorem-1", [("3", [("2", [("1", [])])])]), ("4", [("theorem-1", [])])]
-
-
-def shown(tree):
-    one, used = tree
-    return one.labels[0], [shown(below) for below in used]
-
-
-def labels(tree):
-    one, used = tree
-    return {one.labels[0]}.union(*map(labels, used))
-
-
 @pytest.mark.parametrize("paper", REGISTRY.rooms())
 def test_every_label_says_what_it_rests_on_or_that_it_stands_alone(paper):
     entries = REGISTRY.select(paper)
@@ -72,14 +50,6 @@ def test_every_label_says_what_it_rests_on_or_that_it_stands_alone(paper):
                if any(re.match("theorem|lemma|proposition|algorithm", label)
                       for label in one.labels)]
     assert all(one.uses for one in results)
-
-
-@pytest.mark.parametrize("paper", REGISTRY.rooms())
-def test_trees_show_every_label_that_has_a_derivation(paper):
-    entries = REGISTRY.select(paper)
-    known = graph.edges(entries)  # no circle, no name that does not exist
-    in_trees = set().union(*map(labels, graph.trees(entries, known)))
-    assert in_trees == {label for label, used in known.items() if used}.union(*known.values())
 
 
 def test_what_the_papers_prove_stands_where_they_prove_it():
