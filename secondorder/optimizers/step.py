@@ -216,6 +216,7 @@ def _require_alike(name, mine, theirs):
     else:
         alike = is_number or mine is None and (is_array or theirs is None)
     if not alike:
-        raise ValueError(f"state: {name} must be like {shown(mine)}, got {shown(theirs)}")
+        raise ValueError(f"state: {name} must be like {shown(mine)}, got {shown(theirs)}; memory "
+                         "is an array, a number or None")
     if is_array and theirs.dtype.kind in "fc" and not np.isfinite(theirs).all():
         raise ValueError(f"state: {name} holds NaN or infinite entries")

@@ -176,7 +176,7 @@ def generator_of_its_own(self):
 fault({"resume"}, "mean changes from step to step: list it in state_names", state_names=())
 fault({"resume"}, "np.random.default_rng([self.seed, self.steps])", made=generator_of_its_own,
       direction=with_generator)
-fault({"resume"}, "rng is of type Generator", made=generator_of_its_own,
+fault({"resume"}, "rng must be like", made=generator_of_its_own,
       state_names=("mean", "rng"), direction=with_generator)
 fault({"resume"}, "count changes from step to step", count=0, direction=forgets_a_count)
 fault({"failure"}, "changed the memory: mean", direction=in_place)
@@ -186,7 +186,7 @@ fault({"penalty"}, "use self.gradient(evaluation)", base=so.SGD,
       direction=lambda self, evaluation, right: -evaluation.gradient)
 fault({"penalty"}, "does not shrink", base=so.SGD, direction=lambda self, evaluation, right:
       -evaluation.gradient + self.l2 * self.network.theta)
-fault({"resume"}, "recent is of type list: memory is an array, a number or None",
+fault({"resume"}, "memory is an array, a number or None",
       state_names=("recent",), recent=[], direction=keeps_a_list)
 fault({"wrapper"}, "direction and observe, not step", alone=False, state_names=("mean", "warm"),
       warm=0, step=counts_in_step,
