@@ -108,10 +108,10 @@ def check_derivatives(network, loss, x, y, l2, rng):
         "gradient, from the loss": check(value, gradient, theta),
         "Jacobian, from the outputs": check(outputs, jacobian, theta), **hessians,
         "Hessian-vector product, from the gradient along v":
-            check(slope, so.exact.hessian_vector_product(*model, v, l2=l2), theta, direction=v),
+            check(lambda t: slope(theta + t * v),
+                  so.exact.hessian_vector_product(*model, v, l2=l2), 0.0),
         "v'Hv by forward passes only, from the slope along v":
-            check(lambda at: slope(at) @ v, so.exact.two_jet(*model, v, l2=l2)[2], theta,
-                  direction=v),
+            check(lambda t: slope(theta + t * v) @ v, so.exact.two_jet(*model, v, l2=l2)[2], 0.0),
         "Gauss-Newton matrix, from the outputs' tangents":
             check(slope_of_tangents, so.exact.gauss_newton(*model, l2=l2), theta)}
 

@@ -25,7 +25,6 @@ def first_step(seed, scale, name):
     return before, after, model, info
 
 
-@pytest.mark.everyday(2)
 @pytest.mark.parametrize("scale, name, most", [(1, "softmax", 0), (1, "Poisson", 0),
                                                (3, "softmax", 6), (3, "Poisson", 12)])
 def test_the_model_falls_and_the_loss_may_rise(scale, name, most):
