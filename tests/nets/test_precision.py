@@ -64,3 +64,12 @@ def test_scalars_are_summed_in_double():
     value, slope, _ = so.exact.two_jet(net, so.SquaredError(), x, y, np.array([0, 1], np.float32))
     assert all(isinstance(number, float) for number in (value, slope))
     assert slope == pytest.approx(float(np.float32(0.1)) - 1, rel=1e-7)
+
+
+def test_a_jet_sums_what_cancels_in_double():
+    """Slopes of 1e8, 1 and -1e8: a sum in float32 would lose the one in the middle."""
+    net = so.mlp([1, 1], bias=False, dtype="float32")
+    net.theta = [0.0]
+    y = np.array([[-1e8], [-1], [1e8]])
+    _, slope, curvature = so.exact.two_jet(net, so.SquaredError(), np.ones((3, 1)), y, np.ones(1))
+    assert slope == pytest.approx(1 / 3, rel=1e-12) and curvature == 1

@@ -209,6 +209,7 @@ def test_a_file_that_breaks_off(saved, length):
 @pytest.mark.parametrize("change, words", [
     (lambda told, arrays: told.update(format="secondorder network 99"), "secondorder network 99"),
     (lambda told, arrays: told["layers"][0].update(room="os"), "'Linear' of 'os' is no Layer"),
+    (lambda told, arrays: told["layers"][0].update({"class": "Network"}), "'Network' of 'nets' is"),
     (lambda told, arrays: told.update(input_shape=None), ""),
     (lambda told, arrays: arrays.pop("1.bias"), "1.bias"),
     (lambda told, arrays: arrays.update({"9.weight": np.ones(2)}), "arrays of no layer: 9.weight"),
