@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import slow
 from secondorder import datasets, files
 
 MADE = ["history.json", "learning-curves.png", "parameters.npz"]
@@ -33,9 +34,9 @@ def test_train_writes_what_it_says(run):
 @pytest.mark.parametrize("words", [
     "--optimizer adam",
     "--optimizer ea-cg --set curvature=fisher-sampled --activation sigmoid",
-    "--optimizer cubic-regularization --base ea-cg --activation sigmoid",
-    "--optimizer gauss-newton --set inverse=right --set pseudo_inverse=noise --reversible 1 "
-    "--learning-rate 0.1"])
+    *slow(["--optimizer cubic-regularization --base ea-cg --activation sigmoid",
+           "--optimizer gauss-newton --set inverse=right --set pseudo_inverse=noise --reversible 1 "
+           "--learning-rate 0.1"])])
 def test_the_seed_decides_the_run(run, words):
     """Split, weights, batches, and what the method draws."""
     def theta(*more):

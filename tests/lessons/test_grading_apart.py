@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from harness import slow
 from secondorder import cli, lessons
 from secondorder.lessons import apart
 
@@ -54,8 +55,12 @@ HOSTILE = {
 }
 
 
+QUICK = ("exit", "segfault", "raises", "memory", "an endless loop", "a call of the edition's own")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [*QUICK, *slow(
+    [name for name in HOSTILE if name not in QUICK])])
 def test_there_is_a_verdict(name, tmp_path):
     text, words = HOSTILE[name]
     path = tmp_path / "anna ü (1).py"

@@ -225,7 +225,7 @@ def test_one_point_that_is_wrong_is_found(name, at, there):
     assert wrong_passes(report) == {name} and f"at x = {at:g}" in str(report)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, 1, *slow(range(2, 10))])
 @pytest.mark.parametrize("name, low", [("slope", 2.3), ("curvature", -4.6), ("slope", 6.3)])
 def test_a_narrow_stretch_that_is_wrong_is_found_with_every_seed(seed, name, low):
     tanh = nets.ACTIVATIONS["tanh"]
@@ -248,7 +248,7 @@ def test_what_is_right_far_out_passes_there(interval):
 
 
 @pytest.mark.parametrize("wrong", ["slope", "curvature"])
-@pytest.mark.parametrize("place", [3.0, 6.5, 20.0, 100.0, 500.0, 1e9])
+@pytest.mark.parametrize("place", [3.0, 500.0, *slow([6.5, 20.0, 100.0, 1e9])])
 def test_a_wrong_tail_is_found(wrong, place):
     right = getattr(nets.ACTIVATIONS["sin"], wrong)
     tailed = changed(nets.ACTIVATIONS["sin"], **{wrong: lambda self, x: (

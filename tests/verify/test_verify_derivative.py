@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secondorder as so
+from harness import slow
 from secondorder.verify import ladder
 from secondorder.verify.findings import UNJUDGED
 
@@ -95,7 +96,7 @@ def rounded_by_the_way(x):
 
 
 @pytest.mark.parametrize("function", [in_float32, rounded_by_the_way])
-@pytest.mark.parametrize("kind", ["gradient", "hessian"])
+@pytest.mark.parametrize("kind", ["gradient", *slow(["hessian"])])
 def test_a_function_that_rounds_to_float32_inside(function, kind):
     """Never "wrong" where the derivative is right; signs and factors show all the same."""
     right = {"gradient": lambda x: 1 - np.tanh(x) ** 2,
