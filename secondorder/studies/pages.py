@@ -184,8 +184,9 @@ def findings():
         row = claims[one["claim"]]
         room = STUDIES.room(row["paper"]).replace(".", "/")
         told.append(one | {"row": row, "page": f"{room}/CLAIMS.md#{row['key']}",
-                           "effect": "; ".join(filter(None, (effect_text(row),
-                                                             seeds_text(row["seeds"]))))})
+                           "effect": "; ".join(filter(None, (
+                               effect_text(row),
+                               "" if counts_of(row) else seeds_text(row["seeds"]))))})
     return told
 
 
