@@ -132,6 +132,8 @@ def _reproduce(study, out, executor, options):
     known = records.runs(study) if options.recorded else {}
     sweep = studies.Sweep(place, executor, lambda line: print(line, file=sys.stderr), known)
     print(f"{study.paper} {study.key}: {study.shows}", file=sys.stderr)
+    if absent := studies.data.missing(study.needs):
+        print(f"  {studies.data.replaced(absent)}: every claim stays undecided", file=sys.stderr)
     record = studies.reproduce(study, sweep, options.quick, options.seeds)
     if options.record:
         records.keep(place, record)
@@ -158,7 +160,7 @@ def _list(options):
             paper = row["paper"]
             print(f"\n{paper}")
         absent = row["missing_data"]
-        absent = f"   (no {', '.join(absent)} here: a stand-in)" if absent else ""
+        absent = f"   ({data.replaced(absent)})" if absent else ""
         print(f"  {row['key']:<28} {running.duration(row['seconds'] / options.jobs):>7}  "
               f"{row['shows']}{absent}")
         print(f"  {'':<28} {'':>7}  {row['recorded']}")

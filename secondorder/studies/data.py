@@ -119,3 +119,10 @@ def pooled(x, side, channels, factor):
 def missing(needs):
     """Those of the named sets that are not there."""
     return [name for name in needs if where(name) is None]
+
+
+def replaced(absent):
+    """What is told of sets that are not there: what takes their place."""
+    places = {"the diabetes" if name in TABLES else "digits" for name in absent}
+    whose = "its" if len(absent) == 1 else "their"
+    return f"{', '.join(absent)} not found; {' and '.join(sorted(places))} in {whose} place"

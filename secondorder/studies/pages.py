@@ -2,6 +2,7 @@
 
 import importlib.resources
 import math
+import re
 import textwrap
 import tomllib
 
@@ -12,15 +13,40 @@ from .running import duration
 from .verdicts import KINDS
 
 FINDINGS = "secondorder/studies/FINDINGS.md"  # from the project's root
+SEEDS = re.compile(r"in \d+ of \d+ seeds")
+PARTS = re.compile(r"of (\d+) parts ")
+
+
+#: What a page of claims begins with.
+HEAD = """\
+Each was run again and judged by a criterion in [figures/criteria.md](figures/criteria.md), at whose
+head the short names are explained. A row is one claim of a study; its link leads to what was run.
+*Stand-in* means a setting that is smaller than the paper's. Made by
+`secondorder claims --markdown --write` from the recorded results.
+
+How to read a number:
+
+- In brackets stands its spread. Where a method is compared with another seed by seed (*paired* and
+  *alike* in the criteria), the number is the mean and the bracket its 95 % interval; "times" marks
+  a mean of logarithms, told as the factor. Where seeds are counted ("in 4 of 5 seeds"), it is the
+  median and the bracket the range over the seeds. Where a timing was repeated, it is the median and
+  the bracket the range over the repeats. What one count decides has no bracket.
+- A claim may have several parts: curvatures, data sets, the losses at which seconds are read. The
+  number is that of one part: the first that did not hold, else the first that is undecided. Where
+  all parts hold it is the first, or the one whose interval comes nearest to 0.
+- A claim that can be read in several ways has a number for each reading.
+""".splitlines()
 
 
 def effect_text(row):
     """Effect and spread as a table shows them, a logarithm as the factor; of several readings
-    each.
+    each, with a count of seeds of its own where they differ in it.
     """
     if row.get("readings"):
-        return "; ".join(f"{name}: {one['verdict']}" + (f", {effect_text(one)}"
-                         if effect_text(one) else "") for name, one in row["readings"].items())
+        counts = counts_of(row)
+        return "; ".join(f"{name}: " + ", ".join(filter(None, (
+            one["verdict"], effect_text(one), counts.get(name))))
+            for name, one in row["readings"].items())
     if row["effect"] is None:
         return ""
     measure, spread, told, times = row["measure"], row["spread"], number, ""
@@ -31,6 +57,14 @@ def effect_text(row):
     if spread and told(spread[0]) != told(spread[1]):
         text += f" ({told(spread[0])} to {told(spread[1])})"
     return f"{measure}: {text}" if measure else text
+
+
+def counts_of(row):
+    """Reading -> "in 1 of 5 seeds", where the readings of a claim differ in it; else nothing."""
+    counts = {name: SEEDS.search(one.get("because", ""))
+              for name, one in row.get("readings", {}).items()}
+    told = {name: found[0] for name, found in counts.items() if found}
+    return told if len(set(told.values())) > 1 else {}
 
 
 def factor(logarithm):
@@ -45,22 +79,24 @@ def seeds_text(count):
 
 def outcome(row):
     """What came out: number, spread, seeds, and what a reader should know beside them."""
-    seeds = "" if f"of {row['seeds']} seeds" in row["because"] else seeds_text(row["seeds"])
-    return "; ".join(filter(None, (effect_text(row), seeds, row["because"])))
+    because = row["because"]
+    seeds = "" if f"of {row['seeds']} seeds" in because else seeds_text(row["seeds"])
+    if counts_of(row):  # told beside each reading
+        seeds, because = "", "; ".join(filter(None, SEEDS.sub("", because).split("; ")))
+    if len(PARTS.findall(because)) == 2:  # of a part, and of the claim that has it
+        because = PARTS.sub(r"this comparison, of \1 parts: ", because, count=1)
+        because = re.sub(r"; of (\d+) parts ", r"; the claim, of \1 comparisons: ", because)
+    return "; ".join(filter(None, (effect_text(row), seeds, because)))
 
 
 def page(paper):
     """CLAIMS.md of a paper: its claims, what was found beside them, and every study's picture."""
     table = rows(paper)
-    told = ", ".join(f"{count} {kind}" for kind, count in counts(paper).items())
+    told = ", ".join(f"{count} {kind}" for kind, count in counts(paper).items() if count)
+    claims = sum(not row["ours"] for row in table)
     lines = [f"# What the paper reports: {paper}", "",
-             f"{sum(not row['ours'] for row in table)} claims: {told}.", "",
-             "Each was run again and judged by a criterion in "
-             "[figures/criteria.md](figures/criteria.md). A row is a part of a study: what was run "
-             "stands below, where its link leads. The number is followed by its spread, "
-             "the 95 % interval of a mean or the range over the seeds. *Stand-in* means a setting "
-             "that is smaller than the paper's. Made by `secondorder claims --markdown --write` "
-             "from the recorded results.", "", *_table(table, False)]
+             f"{claims} claim{'s' * (claims != 1)}: {told}.", "", *HEAD, "",
+             *_table(table, False)]
     if any(row["ours"] for row in table):
         lines += ["", "## Findings of this edition", "",
                   "The paper does not claim these. Each is a question of ours, put in the same "
@@ -82,7 +118,7 @@ def page(paper):
 
 def _table(table, ours):
     head = ["what is found" if ours else "what the paper says", "where", "setting",
-            "what came out", "so it" if ours else "verdict"]
+            "what came out", "verdict"]
     lines = [f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
     for row in table:
         if row["ours"] == ours:
@@ -132,7 +168,7 @@ def table(claims, width=100):
 
 
 def findings():
-    """What was found, over all papers: the texts of ``findings.toml``, the firmest first.
+    """What was found, over all papers: the texts of ``findings.toml``.
 
     Returns
     -------
@@ -148,15 +184,16 @@ def findings():
         row = claims[one["claim"]]
         room = STUDIES.room(row["paper"]).replace(".", "/")
         told.append(one | {"row": row, "page": f"{room}/CLAIMS.md#{row['key']}",
-                           "effect": "; ".join(filter(None, (effect_text(row),
-                                                             seeds_text(row["seeds"]))))})
+                           "effect": "; ".join(filter(None, (
+                               effect_text(row),
+                               "" if counts_of(row) else seeds_text(row["seeds"]))))})
     return told
 
 
 def page_of_findings():
     """FINDINGS.md."""
-    lines = ["# What was found", "", "The firmest finding stands first. Every number was measured "
-             "in this repository; the claim behind it has the runs."]
+    lines = ["# What was found", "", "Every number was measured in this repository; the claim "
+             "behind it has the runs."]
     for k, one in enumerate(findings(), 1):
         row, link = one["row"], f"../{one['page'].removeprefix('secondorder/')}"
         lines += ["", f"## {k}. {one['title']}", "", one["says"], "",

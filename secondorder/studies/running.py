@@ -12,7 +12,7 @@ from .. import files
 from ..checks import whole_number
 from ..files import environment
 from . import results as files_of_runs
-from .data import missing
+from .data import missing, replaced
 from .pictures import plain_logarithms
 from .results import DIVERGED, Results
 from .verdicts import undecided
@@ -138,8 +138,7 @@ def reproduce(study, sweep, quick=False, seeds=None):
     if set(verdicts) != set(study.claims):
         raise RuntimeError(f"[{study.paper}] {study.key} judged {sorted(verdicts)} but claims "
                            f"{sorted(study.claims)}")
-    reason = ("the quick setting decides nothing" if quick else
-              f"run on a stand-in: {', '.join(absent)} not found")
+    reason = "the quick setting decides nothing" if quick else replaced(absent)
     if quick or absent:
         verdicts = {letter: undecided(reason, one.seeds, one.effect)
                     for letter, one in verdicts.items()}

@@ -60,6 +60,13 @@ def test_a_row_tells_where_at_which_setting_and_what_came_out():
             for name, verdict, effect in (("printed", "held", 0.05), ("exact", "undecided", None))}
     assert pages.effect_text(row | {"readings": both}) == (
         "printed: held, rate: 0.05; exact: undecided")
+    both["printed"]["because"], both["exact"]["because"] = "in 5 of 5 seeds", "in 3 of 5 seeds"
+    assert pages.outcome(row | {"readings": both, "because": "in 5 of 5 seeds; rate 1"}) == (
+        "printed: held, rate: 0.05, in 5 of 5 seeds; exact: undecided, in 3 of 5 seeds; rate 1")
+    parts = "of 4 parts 4 held; of 2 parts 1 held, 1 undecided"
+    assert pages.outcome(row | {"because": parts}) == (
+        "ratio: 1.23 (0.5 to 2.25); 3 seeds; this comparison, of 4 parts: 4 held; the claim, of 2 "
+        "comparisons: 1 held, 1 undecided")
 
 
 def test_findings_have_what_stands_behind_them():

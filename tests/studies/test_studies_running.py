@@ -131,7 +131,7 @@ def test_quick_settings_and_stand_ins_decide_nothing(sweep, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     record = studies.reproduce(toy(needs=("mnist",)), sweep)
     assert record["stand_ins"] == ["mnist"] and record["claims"][0]["verdict"] == "undecided"
-    assert "stand-in" in record["claims"][0]["because"]
+    assert "mnist not found; digits in its place" in record["claims"][0]["because"]
 
 
 def test_a_run_on_a_stand_in_is_not_taken_when_the_data_are_here(sweep, monkeypatch):

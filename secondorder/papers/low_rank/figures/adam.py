@@ -14,8 +14,10 @@ OTHERS = "adagrad", "adadelta"
     "With (39) as printed: five seeds, 100 iterations", plateau.losses,
     shows="Adam, Adagrad and Adadelta alone, and cubic steps on Adam for four sigmas",
     claims={"a": "Adam alone leaves the plateau before Adagrad and Adadelta alone",
-            "b": "cubic steps on Adam gain nothing: they leave at most 10 % earlier (sigma 1000)",
-            "b-end": "without a plateau cubic steps on Adam end at most 10 % lower (sigma 1000)",
+            "b": "cubic steps on Adam gain nothing: they leave the plateau at most 10 % earlier "
+                 "than Adam alone (sigma 1000)",
+            "b-end": "without a plateau cubic steps on Adam end at most 10 % below Adam alone "
+                     "(sigma 1000)",
             "c": "at the best of four sigmas the two rates do not interfere: cubic steps on Adam "
                  "leave within 1.1 times its iterations"},
     full=plateau.TEN, seconds=(1100, 4), ours=("b-end", "c"))

@@ -78,8 +78,10 @@ def variation(values):
     claims={"a-step": "the mean of the samples' own steps, E[α g], is noisier than the step of the "
                       "batch-mean model",
             "a-rate": "the samples' mean rate, E[α] E[g], is noisier than the batch-mean model",
-            "b-leave": "by the batch-mean model the plateau is left first",
-            "b-end": "by the batch-mean model the end is lowest, without a plateau"},
+            "b-leave": "with the rate of the batch-mean model the plateau is left first of the "
+                       "three",
+            "b-end": "without a plateau the batch-mean model ends with the lowest loss of the "
+                     "three"},
     full=plateau.FULL | {"batches": 60}, quick=plateau.QUICK | {"batches": 5}, seconds=(600, 6))
 class Averaging:
     def runs(self, settings, results):

@@ -39,8 +39,8 @@ def share(result):
 @study(PAPER, "claim-batch-rank",
        shows="Rank of the Hessian over the number of weights, from 1 to 64 samples",
        claims={"sample": "a sample's Hessian is of low rank: below a tenth of the weights",
-               "batch": "a batch's Hessian is not: its rank rises with every doubling up to 64 "
-                        "samples"},
+               "batch": "a batch's Hessian is not of low rank: the rank rises with every "
+                        "doubling up to 64 samples"},
        full={"sizes": (16, 16, 16), "paper": (128,) * 12, "data": "mnist",
              "batches": (1, 2, 4, 8, 16, 32, 64), "seeds": (2, 3, 4)},
        quick={"sizes": (8, 8), "paper": (16,) * 6, "data": "digits", "batches": (1, 2, 4),

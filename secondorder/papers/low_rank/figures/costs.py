@@ -200,7 +200,8 @@ def peak(function):
        shows="Peak memory of a directional curvature over a gradient's bytes",
        claims={"eta": "the curvature by the paper's formula needs about a gradient's memory: at "
                       "most twice",
-               "tangent": "by one tangent a batch of 32 needs at most 1.5 times a gradient's"},
+               "tangent": "the curvature by one tangent needs at most 1.5 times a gradient's "
+                          "memory, on a batch of 32"},
        full={"inputs": 784, "layers": 12, "width": 128, "seeds": (0,)},
        quick={"inputs": 64, "layers": 6, "width": 64, "seeds": (0,)}, seconds=(10, 1),
        ours=("tangent",), deviation="the paper gives no number; its sentence is read for one "

@@ -26,11 +26,11 @@ class Trained:
           "steps with sigma 100",
     claims={f"{letter}-{rate:g}": text.format(rate=rate) for letter, text in (
         ("a", "cubic steps bring no benefit: their final loss is not below 1/1.5 of gradient "
-         "descent's at {rate:g}"),
+         "descent's at rate {rate:g}"),
         ("b", "cubic steps do no harm: their final loss is not above 1.5 times gradient descent's "
-         "at {rate:g}")
-    ) for rate in (0.01, 0.02)} | {"c": "the step's rate is about 0.05 (0.025 to 0.1) from "
-                                   "iteration 100 on"},
+         "at rate {rate:g}")
+    ) for rate in (0.01, 0.02)} | {"c": "the rate of cubic steps is about 0.05 (0.025 to 0.1) "
+                                   "from iteration 100 on"},
     full=plateau.TEN, seconds=(400, 4))
 class Figure1(Trained):
     title = "No plateau: {}, weights within ±0.2"
@@ -50,7 +50,7 @@ class Figure1(Trained):
             results, lambda one: plateau.later_rate(one, 100), "later rate", 0.025, 0.1)}
 
 
-FALL = "the rate falls tenfold within 200 iterations around leaving"
+FALL = "the rate of cubic steps falls tenfold within 200 iterations around leaving the plateau"
 
 
 def falls(results):
@@ -62,8 +62,9 @@ def falls(results):
     "figure-2",
     shows="A plateau (weights within 0.1): gradient descent at 0.02 and cubic steps with sigma 100",
     claims={"a": "cubic steps leave the plateau, and have it behind them, before gradient descent",
-            "b": "the rate on the plateau is about 100 times (30 to 300) the later one",
-            "c": FALL, "d": "the later rate is about 0.05 (0.025 to 0.1)"},
+            "b": "the rate of cubic steps on the plateau is about 100 times (30 to 300) the later "
+                 "one",
+            "c": FALL, "d": "the later rate of cubic steps is about 0.05 (0.025 to 0.1)"},
     seconds=(400, 4))
 class Figure2(Trained):
     title = "Cubic steps leave a plateau: {}, weights within ±0.1"
@@ -82,7 +83,8 @@ class Figure2(Trained):
     "figure-3",
     shows="The plateau on CIFAR-10: gradient descent at 0.01 and cubic steps with sigma 1000",
     claims={"a": "cubic steps leave the plateau before gradient descent",
-            "b": "the rate on the plateau is at least 10 times the later one", "c": FALL},
+            "b": "the rate of cubic steps on the plateau is at least 10 times the later one",
+            "c": FALL},
     full=plateau.FULL | {"data": "cifar-10"}, seconds=(450, 3), needs=("cifar-10",),
     smaller="10,000 images of CIFAR-10, 2000 iterations",
     deviation="10,000 images of CIFAR-10, 2000 iterations; the half-width of the initial weights "
@@ -101,9 +103,10 @@ class Figure3(Trained):
 def claims(base):
     """(a) to (c) of Figures 4 and 5."""
     return {"a": f"cubic steps leave the plateau before {base} alone",
-            "b": f"their rate is above {base}'s on the plateau, and more than 3 times the later "
-                 "one",
-            "c": f"with {base} the rate rises and falls less than with gradient descent (Figure 2)"}
+            "b": f"the rate of cubic steps on {base} is above {base}'s own on the plateau, and "
+                 "more than 3 times the later one",
+            "c": f"with {base} the rate of cubic steps rises and falls less than with gradient "
+                 "descent (Figure 2)"}
 
 
 class OtherBase(Trained):
@@ -168,8 +171,8 @@ def kept(result, arguments):
 @plateau.on_plateau(
     "figure-5", keep=kept,
     shows="The plateau with Adadelta at 1, alone and with cubic steps, sigma 1000",
-    claims=claims("Adadelta") | {"d": "the rate drops at least fivefold up to leaving and then "
-                                 "rises again twofold"},
+    claims=claims("Adadelta") | {"d": "the rate of cubic steps on Adadelta drops at least "
+                                 "fivefold up to leaving the plateau and then rises again twofold"},
     full=plateau.TEN, seconds=(800, 3))
 class Figure5(OtherBase):
     base = "adadelta"

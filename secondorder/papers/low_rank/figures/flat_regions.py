@@ -41,10 +41,10 @@ def start(seed, data, half_width, curvature, layers, width, iterations, watched)
     "claim-start-scale", "; float64, (39) corrected", None,
     shows="Loss, gradient and curvature at the start, and the loss after 500 iterations, over the "
           "half-width of the initial weights",
-    claims={"flat": "near the origin the objective is flat: within 0.1 the gradient is below 0.01, "
-                    "and gradient descent stuck for 1000 iterations",
-            "far": "far from the origin values are huge (a thousandfold from 0.2 to 0.6) and cubic "
-                   "steps fail from 1"},
+    claims={"flat": "near the origin the objective is flat: with weights within 0.1 the gradient "
+                    "is below 0.01, and gradient descent stuck for 1000 iterations",
+            "far": "far from the origin loss and derivatives are huge (a thousandfold from weights "
+                   "within 0.2 to 0.6) and cubic steps fail from weights within 1"},
     full=plateau.FULL | {"steps": 500}, quick=plateau.QUICK | {"steps": 20}, seconds=(800, 4))
 class StartScale:
     def runs(self, settings, results):
@@ -113,8 +113,8 @@ def rates_by_group(result):
     "claim-converged-or-stuck", ". The rate is the mean of 100 iterations. Stuck: the loss is "
     "above 2.29. Converged: last 200 iterations of runs that end below 0.2 (Figures 1 and 2)",
     shows="Rates of cubic steps where a run is stuck and where it has converged",
-    claims={"a": "the rate tells convergence from a flat region: one threshold separates them "
-                 "without error"},
+    claims={"a": "the rate of cubic steps tells convergence from a flat region: one threshold "
+                 "separates them without error"},
     seconds=(140, 2))
 class ConvergedOrStuck:
     def runs(self, settings, results):

@@ -22,8 +22,8 @@ def on_adam(settings, seed, options, half):
     claims={"coupled": "a rate a layer, by one joint model, mends Adam: it leaves and ends within "
                        "10 % of Adam alone, or before it",
             "separate": "a rate a layer, each by its own model, mends Adam likewise",
-            "variable": "with a rate a weight the loss after 300 iterations is within 10 % of "
-                        "Adam's, or below"},
+            "variable": "with a rate a weight in the place of one a layer the loss after 300 "
+                        "iterations is within 10 % of Adam's, or below"},
     full=plateau.FULL | {"iterations of variable": 300},
     quick=plateau.QUICK | {"iterations of variable": 5}, seconds=(700, 6),
     ours=("coupled", "separate", "variable"))

@@ -90,10 +90,10 @@ def best(results, settings, method):
     shows="A plateau (weights within 0.1): cubic steps beside steps without a second derivative",
     claims={"h-0": "without curvature (h = 0) cubic steps leave the plateau as fast (1.1 times the "
                    "iterations), sigma 100 in both",
-            "h-0-best": "where each has its best sigma, cubic steps leave as fast without "
-                        "curvature",
-            "normalised": "steps of one length along the gradient leave as fast, at the best "
-                          "length"},
+            "h-0-best": "where each has its best sigma, cubic steps leave the plateau as fast "
+                        "without curvature",
+            "normalised": "steps of one length along the gradient leave the plateau as fast as "
+                          "cubic ones, at the best length"},
     full=plateau.FULL | {"choosing": (10, 11), "grids": GRIDS},
     quick=plateau.QUICK | {"choosing": (10,), "grids": {
         method: grid[1:3] for method, grid in GRIDS.items()}},

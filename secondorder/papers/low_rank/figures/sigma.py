@@ -41,12 +41,12 @@ def kept(result, arguments):
     "claim-sigma", ". (b) and (c) are read off without a plateau, on five seeds. So is what has "
     "(39) as printed; (a-plateau) then has 300 iterations, a bound from below", kept,
     shows="Gradient descent and Adagrad with cubic steps, sigma from 1 to 10,000",
-    claims={"a-plateau": "the order of sigma suffices: from 10 to 1000 the iteration of leaving "
-                         "varies less than 1.5 times",
+    claims={"a-plateau": "the order of sigma suffices: from 10 to 1000 the iteration of "
+                         "leaving the plateau varies less than 1.5 times",
             "a-usual": "the order of sigma suffices: from 10 to 1000 the final loss varies less "
                        "than 1.5 times (no plateau)",
             "b": "from sigma 10 to 1000 the rate's variability changes more than its mean",
-            "c": "Adagrad's rate varies more at sigma 100 than at 1000"},
+            "c": "the rate of cubic steps on Adagrad varies more at sigma 100 than at 1000"},
     full=plateau.TEN, seconds=(1800, 10))
 class Sigma:
     def runs(self, settings, results):
@@ -163,7 +163,8 @@ def curved_share(result, sigma=SIGMA, most=1.0):
     "the iterations", None,
     shows="The balance of curvature and sigma along the runs of Figure 2",
     claims={"flat": "on the plateau (iterations 0 to 99) sigma alone sets the step, to 2 %",
-            "curved": "where the objective is curved the curvature has the larger part"},
+            "curved": "where the objective is curved, the curvature has a larger part in the step "
+                      "than sigma"},
     seconds=(70, 1))
 class SigmaMechanism:
     def runs(self, settings, results):
