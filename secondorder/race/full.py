@@ -14,7 +14,7 @@ import numpy as np
 from secondorder import __version__, files
 
 from .methods import METHODS
-from .run import loss_at, run
+from .run import LONGEST, loss_at, run
 from .tuning import MOST, beyond, search
 
 SECONDS = 8.0  # T: CPU seconds of steps
@@ -61,7 +61,8 @@ class Runs:
             raise ValueError(f"{self.folder}: the runs of {self.problem.key} come from several "
                              f"versions of the code: {', '.join(self.made_by)}")
         if not there:
-            told["record"] = run(self.problem, method, numbers, seed, seconds, work, marks)
+            longest = LONGEST if marks > 1 else 1  # the search reads runs of T
+            told["record"] = run(self.problem, method, numbers, seed, seconds, work, marks, longest)
             files.write_text(path, json.dumps(told) + "\n")
             self.say(f"{time.strftime('%H:%M:%S')} {name}")
         return told["record"]
@@ -96,16 +97,24 @@ def raced(problem, folder, seconds=SECONDS, tuned_on=TUNED_ON, judged_on=JUDGED_
 def tuned(method, run_of, seconds, work, seeds, begin=None, most=MOST):
     """What `search` returns: scores and winners by the clock and by work.
 
-    The score is the median loss over the seeds; a run that diverged counts as infinite. Without
-    work both scores are those by the clock.
+    The score is the median loss over the seeds. Without work both scores are those by the clock.
     """
     def scores_of(point):
         records = [run_of(method, point, seed, seconds, work) for seed in seeds]
-        by_clock, by_work = (np.median([loss_at(record, rule, limit) for record in records])
+        by_clock, by_work = (np.median([score(record, rule, limit) for record in records])
                              for rule, limit in zip(RULES, (seconds, work)))
         return by_clock, by_work if work else by_clock
 
     return search(method, scores_of, begin, most)
+
+
+def score(record, rule, limit):
+    """The loss at a limit, or at the end of a run that makes less work in its seconds; infinite if
+    it diverged before.
+    """
+    end = record[rule][-1]
+    return np.inf if "diverged" in record and end < limit else loss_at(record, rule,
+                                                                       min(limit, end))
 
 
 def entry(method, scores, winners):

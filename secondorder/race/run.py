@@ -13,16 +13,18 @@ PART = 2000  # samples whose loss is taken at once
 BEYOND = 1e3  # times the loss at the start: a run that is as far up has diverged
 STEPS = tuple(4**k for k in range(12))  # numbers of steps at which every run is looked at
 NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)  # what a step raises where it diverges
-LONGEST = 3  # times the seconds: then a run ends, whatever work it has made
+LONGEST = 3  # times the seconds: then a judged run ends, whatever work it has made
 
 
-def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.process_time):
+def run(problem, method, numbers, seed, seconds, work, marks=1, longest=LONGEST,
+        clock=time.process_time):
     """Train until so many CPU seconds of steps and so much work are both behind.
 
     The seconds are without evaluation, work is in gradients of the problem's batch; 0 asks for
     nothing. On the way to each limit there are as many looks as `marks`, every one sqrt(2) further
-    than the one before; the last is the first step at which the limit is reached. `numbers` are the
-    tuned ones; the seed is that of images, weights and batches.
+    than the one before; the last is the first step at which the limit is reached. A run ends after
+    `longest` times the seconds, whatever work it has made. `numbers` are the tuned ones; the seed
+    is that of images, weights and batches.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def run(problem, method, numbers, seed, seconds, work, marks=1, clock=time.proce
                 made = made[0] + 1, made[1] + clock() - began, made[2] + price(info)
                 if passed(waiting, (made[1], made[2], made[0])):
                     look(record, made, network, problem.loss, x, y)
-                if made[1] >= seconds and (made[2] >= work or made[1] >= LONGEST * seconds > 0):
+                if made[1] >= seconds and (made[2] >= work or made[1] >= longest * seconds > 0):
                     break
             record["held_out"] = mean_loss(network, problem.loss, *held_out)
         except NUMERICAL as error:

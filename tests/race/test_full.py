@@ -23,7 +23,8 @@ def raced(small, tmp_path, monkeypatch):
     """Call the race of Adam and SGD on the small problem; ``made`` lists the runs it makes."""
     made, losses = [], {}
 
-    def run(problem, method, numbers, seed, seconds, work, marks):
+    def run(problem, method, numbers, seed, seconds, work, marks, longest):
+        assert longest == (1 if marks == 1 else 3)
         if len(made) == call.killed_after:
             raise KeyboardInterrupt
         made.append((method.key, numbers[0], seed, seconds, work))
@@ -73,6 +74,12 @@ def test_each_rule_chooses_by_its_own_losses(work, winners):
                 "loss": [9.0, abs(point.first - 1), abs(point.first + 1)]}
 
     assert full.tuned(METHODS["adam"], run_of, T, work, (1,))[1] == winners
+
+
+def test_a_run_of_the_search_that_makes_less_work_counts_with_its_end():
+    record = {"seconds": [0.0, T], "work": [0.0, 60.0], "loss": [9.0, 2.0]}
+    assert full.score(record, "work", 100.0) == full.score(record, "seconds", T) == 2.0
+    assert full.score(record | {"diverged": "step 7"}, "work", 100.0) == np.inf
 
 
 @pytest.mark.parametrize("winners, work, runs", [

@@ -44,6 +44,8 @@ def test_a_run_ends_when_both_limits_are_behind(small, clock):
     slow = run(small, timed(clock, 1.0), (0.1, None), 1, 4.0, 1e9, clock=clock)
     assert clock.now - began == running.WARM + 12, "three times its seconds are the most"
     assert np.isinf(loss_at(slow, "work", 1e9)) and np.isfinite(loss_at(slow, "seconds", 4.0))
+    assert run(small, timed(clock, 1.0), (0.1, None), 1, 4.0, 1e9, longest=1,
+               clock=clock)["steps"][-1] == 4
     alone = run(small, timed(clock, 1.0, batch=24), (0.1, None), 1, 0.0, 6.0, clock=clock)
     assert alone["steps"][-1] == 2, "batches of 24 work three times as much as the problem's"
 
