@@ -89,8 +89,9 @@ class OptimalRate:
 
 SIGMAS = (1.0, 10.0, 100.0, 1000.0)
 NETWORKS = ((1.0, 0.1), (1.0, 0.2), (1 / 3, 0.2))  # share of the layers, half-width
-CHOICES = {"rate": [{"curvature": "none", "sigma": 0.0, "rate": rate} for rate in RATES],
-           "sigma": [{"curvature": "exact", "sigma": sigma, "rate": 0.02} for sigma in SIGMAS]}
+CHOICES = {"rate": [{"curvature": "none", "sigma": 0.0, "rate": rate} for rate in RATES]} | {
+    form: [{"curvature": form, "sigma": sigma, "rate": 0.02} for sigma in SIGMAS]
+    for form in plateau.FORMS.values()}
 
 
 def problems(settings):
@@ -99,12 +100,12 @@ def problems(settings):
             for data in settings["sets"] for share, half in NETWORKS]
 
 
-def regrets(results, settings, seed):
+def regrets(results, settings, seed, kinds):
     """Kind -> log(end / best end of the problem), (problems, choices); infinite: diverged."""
-    table = {kind: [] for kind in CHOICES}
+    table = {kind: [] for kind in kinds}
     for problem in problems(settings):
-        ends = {kind: [plateau.end(results.by_seed(**problem, **one)[seed]) for one in choices]
-                for kind, choices in CHOICES.items()}
+        ends = {kind: [plateau.end(results.by_seed(**problem, **one)[seed])
+                       for one in CHOICES[kind]] for kind in kinds}
         least = min(min(row) for row in ends.values())
         for kind, row in ends.items():
             table[kind].append([float(np.log(end / least)) for end in row])
@@ -130,30 +131,35 @@ class LessTuning:
                 for choices in CHOICES.values() for one in choices]
 
     def judge(self, results, settings):
-        tables = [regrets(results, settings, seed) for seed in settings["seeds"]]
-        worst, told = {}, []
-        for kind, choices in CHOICES.items():
-            by_seed = np.array([table[kind].max(axis=0) for table in tables])  # (seeds, choices)
-            number = least(by_seed.mean(axis=0), kind)  # one setting for all problems and seeds
-            worst[kind] = by_seed[:, number]
-            told.append(f"best single {kind}: {choices[number][kind]:g}")
-        corrected = paired(worst["rate"] - worst["sigma"], "worst regret at one rate less that at "
-                           "one sigma").with_note(", ".join(told))
-        return {"a": plateau.corrected_only(corrected)}
+        def one_setting(form):
+            """Regrets of the rate and the sigma that are best for all problems and seeds."""
+            tables = [regrets(results, settings, seed, ("rate", form))
+                      for seed in settings["seeds"]]
+            worst, told = {}, []
+            for kind, name in (("rate", "rate"), (form, "sigma")):
+                by_seed = np.array([table[kind].max(axis=0) for table in tables])
+                number = least(by_seed.mean(axis=0), kind)
+                worst[kind] = by_seed[:, number]
+                told.append(f"best single {name}: {CHOICES[kind][number][name]:g}")
+            return paired(worst["rate"] - worst[form], "worst regret at one rate less that at "
+                          "one sigma").with_note(", ".join(told))
+
+        return {"a": plateau.both_forms(one_setting)}
 
     def draw(self, results, figure, settings):
         axes, ticks = figure.subplots(), []
-        tables = [regrets(results, settings, seed) for seed in settings["seeds"]]
-        for kind, choices in CHOICES.items():
+        tables = [regrets(results, settings, seed, CHOICES) for seed in settings["seeds"]]
+        for k, (kind, choices) in enumerate(CHOICES.items()):
             for number, one in enumerate(choices):
                 values = np.concatenate([table[kind][:, number] for table in tables])
                 shown = values[np.isfinite(values)]
-                marks(axes, [(len(ticks), value) for value in shown], 0 if kind == "rate" else 1)
+                marks(axes, [(len(ticks), value) for value in shown], k)
                 if len(shown) < len(values):
                     axes.annotate(f"{len(values) - len(shown)} diverged", (len(ticks), 1.0),
                                   xycoords=("data", "axes fraction"), ha="center", va="bottom",
                                   fontsize=7)
-                ticks.append(f"{kind}\n{one[kind]:g}")
+                ticks.append(f"rate\n{one['rate']:g}" if kind == "rate" else
+                             f"sigma\n{one['sigma']:g}\n{kind}")
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set(ylabel="log(end / best end of the problem); 0 is best")
         figure.suptitle("One setting for all problems: gradient descent's rate, cubic steps' sigma "

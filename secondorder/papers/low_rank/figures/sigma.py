@@ -56,7 +56,8 @@ class Sigma:
                  for run in plateau.compared(settings, "sgd", sigma, half, ("exact",))]
         return sweep + [run for sigma in COMPARED for asked, base, half, form in (
             (short, "sgd", 0.1, "printed"), (few, "sgd", 0.2, "printed"),
-            (few, "adagrad", 0.2, "exact")) if base == "sgd" or sigma > 10
+            (few, "adagrad", 0.2, "exact"), (few, "adagrad", 0.2, "printed"))
+            if base == "sgd" or sigma > 10
             for run in plateau.compared(asked, base, sigma, half, (form,))]
 
     def judge(self, results, settings):
@@ -84,8 +85,11 @@ class Sigma:
             more = logs[0] - logs[1]
             return counted(more > 0, more, "log change of the variability less the mean's")
 
-        adagrad = over(0.2, variation, base="adagrad", sigmas=COMPARED[1:])
-        ratio = adagrad[:, 0] / adagrad[:, 1]
+        def adagrads(form):
+            values = over(0.2, variation, form, base="adagrad", sigmas=COMPARED[1:])
+            ratio = values[:, 0] / values[:, 1]
+            return counted(ratio > 1, ratio, "variation at 100 over that at 1000")
+
         return {"a-plateau": plateau.both_forms(lambda form: spread(0.1, leaves(form), form)),
                 "a-usual": plateau.both_forms(lambda form: spread(0.2, plateau.end, form)),
                 "b": readings({f"{name}, {reading}": changes(number, form)
@@ -93,8 +97,7 @@ class Sigma:
                                                     ("standard deviation", deviation))
                                for reading, form in plateau.FORMS.items()},
                               because="it hangs on what variability means"),
-                "c": plateau.corrected_only(counted(ratio > 1, ratio,
-                                                    "variation at 100 over that at 1000"))}
+                "c": plateau.both_forms(adagrads)}
 
     def draw(self, results, figure, settings):
         (leaves, ends), (rates, shares) = figure.subplots(2, 2)
