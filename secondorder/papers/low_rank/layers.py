@@ -29,6 +29,10 @@ class Layer(NamedTuple):
         """Whether its weights stand in theta."""
         return self.where.start < self.where.stop
 
+    def part(self, rows):
+        """The same for some of the samples."""
+        return Layer(self.own, self.where, *(array[rows] for array in self[2:]))
+
 
 def fcnn(evaluation):
     """[layer 1, .., layer n, output] and f_pp (S, C, C) of an evaluated network.

@@ -15,6 +15,8 @@ from ...checks import check_l2, require_bytes
 from ...exact.curvature import check_vector, evaluate
 from .layers import fcnn
 
+PART = 2**22  # numbers in the factors that are held at a time
+
 
 def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     """Eq. (78)-(80): exact Hessian of the objective, (P, P), the mean of the samples' blocks.
@@ -44,12 +46,70 @@ def hessian(network, loss, x, y, l2=0.0, max_bytes=2**30):
     ValueError, FloatingPointError
         Bad arguments; something that is not finite.
     """
-    l2, at = check_l2(l2), evaluate(network, loss, x, y)
+    l2, evaluation = check_l2(l2), evaluate(network, loss, x, y)
     require_bytes("the Hessian", (network.size, network.size), network.dtype, max_bytes)
     H = l2 * np.eye(network.size, dtype=network.dtype)
-    for i in range(at.samples):
-        H += SampleHessian(network, loss, at.x[i:i + 1], at.y[i:i + 1]).dense() / at.samples
+    layers, f_pp = fcnn(evaluation)
+    size = max(1, PART // sum(max(layer.own.weight.shape) for layer in layers) ** 2)
+    for start in range(0, len(f_pp), size):
+        for where, block in Factors(layers, f_pp, slice(start, start + size)).blocks():
+            H[where] += block / len(f_pp)
     return network.require_finite(H, "the Hessian")
+
+
+class Factors:
+    """What the blocks of some samples are made of, of all layers k that are trained.
+
+    places : where the weights stand in theta (d_k, m_k), the biases as their last column;
+    v : what comes in (S, m_k), with a 1 for the biases;  f_z : (S, d_k);
+    M : M^(r,k) (S, d_r, d_k) by (r, k), k <= r;  eta : eta^(r-1,k) (S, m_r, d_k), k < r.
+    """
+
+    def __init__(self, layers, f_pp, rows=slice(None)):
+        self.places, self.v, self.f_z, self.M, self.eta = {}, {}, {}, {}, {}
+        layers, f_pp, eta, zeta = [layer.part(rows) for layer in layers], f_pp[rows], {}, {}
+        eyes = [np.eye(layer.f_z.shape[1], dtype=f_pp.dtype) for layer in layers]
+        B = [eye * (k.f_v * k.bend)[:, None, :] for eye, k in zip(eyes, layers[:-1])] + [f_pp]
+        for k, eye in enumerate(eyes):
+            zeta[k, k] = eye[None]
+            for q in range(k + 1, len(layers)):
+                eta[q, k] = layers[q - 1].slope[:, :, None] * zeta[q - 1, k]
+                zeta[q, k] = layers[q].own.weight @ eta[q, k]
+        for r in (r for r, layer in enumerate(layers) if layer.trained):
+            ones = layers[r].own.bias is not None
+            self.places[r] = place(layers[r])
+            self.v[r] = np.pad(layers[r].v, ((0, 0), (0, ones)), constant_values=1)
+            self.f_z[r] = layers[r].f_z
+            for k in self.places:
+                self.M[r, k] = sum(zeta[q, r].transpose(0, 2, 1) @ B[q] @ zeta[q, k]
+                                   for q in range(r, len(layers)))
+                if k < r:
+                    self.eta[r, k] = np.pad(eta[r, k], ((0, 0), (0, ones), (0, 0)))
+
+    def blocks(self):
+        """Pairs of a block's place in the matrix and the block, summed over the samples."""
+        for (r, k), M in self.M.items():
+            rows, columns = self.places[r], self.places[k]
+            block = summed(M, self.v[r][:, :, None] * self.v[k][:, None, :]).transpose(0, 2, 1, 3)
+            if k < r:
+                block = block + summed(self.f_z[r][:, :, None] * self.v[k][:, None, :],
+                                       self.eta[r, k]).transpose(0, 2, 3, 1)
+            block = block.reshape(rows.size, columns.size)
+            yield np.ix_(rows.ravel(), columns.ravel()), block
+            if k < r:
+                yield np.ix_(columns.ravel(), rows.ravel()), block.T
+
+
+def place(layer):
+    """Where a layer's weights, and its biases behind them, stand in theta, (d, m)."""
+    (d, m), start = layer.own.weight.shape, layer.where.start
+    weights, biases = start + np.arange(d * m).reshape(d, m), start + d * m + np.arange(d)
+    return weights if layer.own.bias is None else np.column_stack([weights, biases])
+
+
+def summed(A, B):
+    """sum_s A[s, a, b] B[s, c, d], indices a, b, c, d."""
+    return (A.reshape(len(A), -1).T @ B.reshape(len(B), -1)).reshape(A.shape[1:] + B.shape[1:])
 
 
 class SampleHessian:
@@ -67,13 +127,10 @@ class SampleHessian:
     Attributes
     ----------
     shape : (int, int)
-    places : dict
-        By layers k that are trained: where the weights stand in theta (d_k, m_k), the biases as
-        their last column.
-    v, f_z : dict
-        What comes in (m_k,), with a 1 for the biases; the gradient of f (d_k,).
-    M, eta : dict
-        M^(r,k) (d_r, d_k) by (r, k), k <= r; eta^(r-1,k) (m_r, d_k), k < r.
+    nbytes : int
+        Of the factors that are stored.
+    places, v, f_z, M, eta : dict
+        The :class:`Factors`, without the axis of the samples.
     """
 
     def __init__(self, network, loss, x, y):
@@ -81,65 +138,53 @@ class SampleHessian:
         if evaluation.samples != 1:
             raise ValueError(f"x holds {evaluation.samples} samples, expected one: each has its "
                              "own factors")
-        layers, f_pp = fcnn(evaluation)
         self.network, self.shape, self.dtype = network, 2 * (network.size,), network.dtype
-        self.places, self.v, self.f_z, self.M, self.eta = {}, {}, {}, {}, {}
-        B, zeta, eta = [np.diag((k.f_v * k.bend)[0]) for k in layers[:-1]] + [f_pp[0]], {}, {}
-        for k in range(len(layers)):
-            zeta[k, k] = np.eye(len(B[k]), dtype=network.dtype)
-            for q in range(k + 1, len(layers)):
-                eta[q, k] = layers[q - 1].slope.T * zeta[q - 1, k]
-                zeta[q, k] = layers[q].own.weight @ eta[q, k]
-        for r in (r for r, layer in enumerate(layers) if layer.trained):
-            ones = int(layers[r].own.bias is not None)
-            self.places[r] = place(layers[r])
-            self.v[r] = np.pad(layers[r].v[0], (0, ones), constant_values=1)
-            self.f_z[r] = layers[r].f_z[0]
-            for k in self.places:
-                self.M[r, k] = sum(zeta[q, r].T @ B[q] @ zeta[q, k] for q in range(r, len(layers)))
-                if k < r:
-                    self.eta[r, k] = np.pad(eta[r, k], ((0, ones), (0, 0)))
+        self.factors = Factors(*fcnn(evaluation))
+        self.places = self.factors.places
+        self.v, self.f_z, self.M, self.eta = (
+            {at: array[0].copy() for at, array in of.items()} for of in (
+                self.factors.v, self.factors.f_z, self.factors.M, self.factors.eta))
 
     @property
     def nbytes(self):
-        """Bytes of the factors that are stored."""
         parts = (self.v, self.f_z, self.M, self.eta)
         return sum(array.nbytes for part in parts for array in part.values())
-
-    def left(self, r, k):
-        """M^(r,k)_si v^(r-1)_t + f_z^(r)_s eta^(r-1,k)_ti, indices s, t, i."""
-        left = self.M[r, k][:, None] * self.v[r][:, None]
-        return left + self.f_z[r][:, None, None] * self.eta[r, k] if k < r else left
 
     def dense(self, max_bytes=2**30):
         """The matrix, (P, P); MemoryError with the size above `max_bytes`."""
         require_bytes("the Hessian", self.shape, self.dtype, max_bytes)
         H = np.empty(self.shape, self.dtype)
-        for r, k in self.M:
-            rows, columns = self.places[r].ravel(), self.places[k].ravel()
-            block = (self.left(r, k)[..., None] * self.v[k]).reshape(len(rows), len(columns))
-            H[np.ix_(rows, columns)] = block
-            H[np.ix_(columns, rows)] = block.T
+        for where, block in self.factors.blocks():
+            H[where] = block
         return H
 
     def __matmul__(self, direction):
         """H times a vector (P,)."""
         direction = check_vector(self.network, direction)
-        product = np.zeros_like(direction)
-        for r, k in self.M:
-            above, below, left = self.places[r], self.places[k], self.left(r, k)
-            product[above] += np.einsum("sti,i->st", left, direction[below] @ self.v[k])
-            if k < r:
-                product[below] += np.outer(np.einsum("sti,st->i", left, direction[above]),
-                                           self.v[k])
-        return product
+        pieces = {k: direction[place] for k, place in self.places.items()}
+        right = {k: phi @ self.v[k] for k, phi in pieces.items()}
+        left = {k: self.f_z[k] @ phi for k, phi in pieces.items()}
+        of_v = {k: np.zeros_like(self.f_z[k]) for k in pieces}  # what v_k is multiplied by
+        of_f_z = {k: np.zeros_like(self.v[k]) for k in pieces}
+        for (r, k), M in self.M.items():
+            of_v[r] += M @ right[k]
+            if r > k:
+                of_v[k] += M.T @ right[r] + self.eta[r, k].T @ left[r]
+                of_f_z[r] += self.eta[r, k] @ right[k]
+        return self._flat({k: np.outer(of_v[k], self.v[k]) + np.outer(self.f_z[k], of_f_z[k])
+                           for k in pieces})
 
     def diagonal(self):
         """The diagonal, (P,): M^(k,k)_ii (v^(k-1)_j)^2."""
-        diagonal = np.empty(self.shape[0], self.dtype)
-        for k, place in self.places.items():
-            diagonal[place] = np.outer(np.diag(self.M[k, k]), self.v[k] ** 2)
-        return diagonal
+        return self._flat({k: np.outer(np.diag(self.M[k, k]), self.v[k] ** 2)
+                           for k in self.places})
+
+    def _flat(self, pieces):
+        """A vector (P,) from a piece (d_k, m_k) for every layer."""
+        vector = np.empty(self.shape[0], dtype=self.dtype)
+        for k, piece in pieces.items():
+            vector[self.places[k]] = piece
+        return vector
 
     def compressed(self):
         """A small symmetric matrix with all the eigenvalues of H that are not zero.
@@ -180,13 +225,6 @@ class SampleHessian:
     def __repr__(self):
         dense = self.shape[0] ** 2 * self.dtype.itemsize
         return f"SampleHessian{self.shape}  # {self.nbytes:,} bytes of factors, dense {dense:,}"
-
-
-def place(layer):
-    """Where a layer's weights, and its biases behind them, stand in theta, (d, m)."""
-    (d, m), start = layer.own.weight.shape, layer.where.start
-    weights, biases = start + np.arange(d * m).reshape(d, m), start + d * m + np.arange(d)
-    return weights if layer.own.bias is None else np.column_stack([weights, biases])
 
 
 def generic_rank(active, classes):

@@ -338,6 +338,8 @@ ROWS = {
     "float32": {"dtype": "float32"},
 }
 RELU = {"ReLU": {"activation": "relu"}}
+#: A batch that the whole Hessian is made of in parts, the last of them shorter.
+IN_PARTS = {"two parts of a batch": {"sizes": (60, 3, 2), "samples": 400, "loss": "softmax"}}
 
 
 def rows(rng, chosen=ROWS, activation=None):

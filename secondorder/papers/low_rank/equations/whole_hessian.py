@@ -12,7 +12,7 @@ from ..eq_01_07_low_rank import eq_3_uu, eq_4_uw
 from ..eq_66_80_any_activation import eq_80_ww
 from ..layers import sample
 from ..whole_hessian import SampleHessian, generic_rank
-from .cases import RELU, ROWS, at_each, kinds, pairs, rows, with_dense
+from .cases import IN_PARTS, RELU, ROWS, at_each, kinds, pairs, rows, with_dense
 
 
 @equation(PAPER, "extension-biases",
@@ -72,7 +72,7 @@ def assembled(s, network):
           uses=("78", "79", "80"))
 def extension_blocks(rng):
     claims = []
-    for row in [*rows(rng), *rows(rng, RELU)]:
+    for row in [*rows(rng), *rows(rng, IN_PARTS), *rows(rng, RELU)]:
         claims += [row.equal("against Hessian-vector products", whole_hessian.hessian(*row.model),
                              row.H),
                    row.equal("with a penalty", whole_hessian.hessian(*row.model, l2=0.3),
