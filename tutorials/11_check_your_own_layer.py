@@ -190,7 +190,14 @@ print(f"Hessian of a network with both: two routes differ by "
 # **Predict first.** On doubly logarithmic axes: which slopes, from large steps to small ones?
 
 # %%
-figures.show(plots.row(good.plot, bad.plot, height=5, share_y=True), "error-against-step")
+steps, errors = 10.0 ** np.arange(0, -13, -0.5), {}
+for name, function in {"right": Swish(), "sign planted": WrongSign()}.items():
+    differences = (function.slope(0.7 + steps) - function.slope(0.7 - steps)) / (2 * steps)
+    errors[name] = (steps, np.abs(differences - function.curvature(0.7)))
+figures.show(plots.lines(errors, references={"square of the step": (steps[:10], steps[:10] ** 2)},
+                         logarithmic="xy", x_label="step", y_label="error",
+                         title="h'' at 0.7 against central differences of h'").figure,
+             "error-against-step")
 
 
 def wrong_passes(report):

@@ -11,7 +11,7 @@
 # **Belongs to.** Boyd and Vandenberghe, chapter 6.1 (penalty functions, robust regression) and 3.1
 # (convexity by the second derivative).
 #
-# As a script: `python tutorials/13_check_your_own_loss.py [FOLDER FOR THE FIGURES]`
+# As a script: `python tutorials/13_check_your_own_loss.py`
 
 # %%
 import math
@@ -19,11 +19,7 @@ import math
 import numpy as np
 
 import secondorder as so
-from secondorder import plots
 from secondorder.checks import labels
-from secondorder.lessons import Figures
-
-figures = Figures()
 
 # %% [markdown]
 # ## 1. Log-cosh in three methods
@@ -188,17 +184,7 @@ print(report, "\n")
 assert "takes the label -1, with classes 0 to 3" in str(report)
 
 # %% [markdown]
-# ## 7. The error over the step
-#
-# The error of a central difference falls like the square of the step if the Hessian is right. If it
-# is wrong, the error stays.
-
-# %%
-figures.show(plots.row(so.verify.loss(LogCosh()).plot, so.verify.loss(Doubled()).plot, height=4,
-                       share_y=True), "log-cosh")
-
-# %% [markdown]
-# ## 8. What passes trains
+# ## 7. What passes trains
 #
 # Patients' disease progression, a tenth of the targets spoiled: 30 standard deviations are added to
 # them. The gradient $\tanh r$ is at most 1, so that spoiled targets pull no harder than others.
