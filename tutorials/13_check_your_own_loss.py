@@ -11,7 +11,7 @@
 # **Belongs to.** Boyd and Vandenberghe, chapter 6.1 (penalty functions, robust regression) and 3.1
 # (convexity by the second derivative).
 #
-# As a script: `python tutorials/13_check_your_own_loss.py`
+# As a script: `python tutorials/13_check_your_own_loss.py [FOLDER FOR THE FIGURES]`
 
 # %%
 import math
@@ -19,7 +19,11 @@ import math
 import numpy as np
 
 import secondorder as so
+from secondorder import plots
 from secondorder.checks import labels
+from secondorder.lessons import Figures
+
+figures = Figures()
 
 # %% [markdown]
 # ## 1. Log-cosh in three methods
@@ -56,6 +60,11 @@ class LogCosh(so.Loss):
         return diagonal[:, :, None] * np.eye(p.shape[1], dtype=p.dtype)
 
 
+r = np.linspace(-4, 4, 81)
+value = LogCosh().value(r[:, None], np.zeros((81, 1)))
+figures.show(plots.lines({"log cosh r": (r, value)}, x_label="r", y_label="loss", y_limits=(0, 5),
+                         references={"half the square": (r, r**2 / 2), "|r|": (r, np.abs(r))}
+                         ).figure, "log-cosh")
 report = so.verify.loss(LogCosh())
 print(report, "\n")
 assert report.ok
