@@ -209,12 +209,17 @@ def eq_39_by_layers(layers, f_pp, g):
     return a, of_f_pp, of_eta + of_eta.T, bent
 
 
-def eq_38_39_as_printed(layers, f_pp, g):
-    """Eq. (38), and (39) as printed, of a batch: no f_pp between two hidden layers, and no A''"""
+def eq_39_by_layers_as_printed(layers, f_pp, g):
+    """Eq. (38), and (39) as printed, in the pieces g_k: f_pp joins no two hidden layers, no A''"""
     a, of_f_pp, of_eta, _ = eq_39_by_layers(layers, f_pp, g)
-    hidden = of_f_pp[:-1, :-1]
-    h = of_f_pp.sum() - hidden.sum() + np.trace(hidden) + of_eta.sum()
-    return a.sum().item(), h.item()
+    of_f_pp[:-1, :-1] *= np.eye(len(a) - 1)
+    return a, of_f_pp, of_eta
+
+
+def eq_38_39_as_printed(layers, f_pp, g):
+    """Eq. (38), and (39) as printed, of a batch: the sums over all pairs of layers"""
+    a, *terms = eq_39_by_layers_as_printed(layers, f_pp, g)
+    return a.sum().item(), sum(terms).sum().item()
 
 
 def pairs(left, right):

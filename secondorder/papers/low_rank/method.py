@@ -18,7 +18,8 @@ from ...optimizers.step import trouble
 from ...optimizers.wrapper import Wrapper
 from .eq_08_09_cubic_model import eq_8_change, option_1, option_2, with_penalty
 from .eq_37_43_step_length import (eq_37_step_length, eq_37_step_lengths, eq_38_39,
-                                   eq_38_39_as_printed, eq_42_43_step)
+                                   eq_38_39_as_printed, eq_39_by_layers,
+                                   eq_39_by_layers_as_printed, eq_42_43_step)
 from .eq_43_table_2_rates import eq_38_39_of_samples, table_2_models
 from .layers import fcnn, kind_of
 from .section_4_rates_by_layer import joint_change, joint_rates, layer_models
@@ -36,9 +37,11 @@ def single(form):
     return model
 
 
-def by_layer(e, g, l2):
-    a, Q, lengths, spread = layer_models(*fcnn(e), g, l2, e.network.theta)
-    return a, Q, lengths, lambda s: eq_42_43_step(spread(s), g)
+def by_layer(eq_39):
+    def models(e, g, l2):
+        a, Q, lengths, spread = layer_models(eq_39, *fcnn(e), g, l2, e.network.theta)
+        return a, Q, lengths, lambda s: eq_42_43_step(spread(s), g)
+    return models
 
 
 def by_variable(e, g, l2):
@@ -51,8 +54,9 @@ def by_sample(option):
 
 
 OPTIONS = {"option 1": by_sample(option_1), "option 2": by_sample(option_2)}
-RATES = {"single": single("exact"), "printed": single("printed"), "layer": by_layer,
-         "separate": by_layer, "variable": by_variable, **OPTIONS}
+RATES = {"single": single("exact"), "printed": single("printed"),
+         "layer": by_layer(eq_39_by_layers), "separate": by_layer(eq_39_by_layers),
+         "layer printed": by_layer(eq_39_by_layers_as_printed), "variable": by_variable, **OPTIONS}
 
 
 class CubicRegularization(Wrapper):
@@ -76,11 +80,12 @@ class CubicRegularization(Wrapper):
     rates : str
         ``"single"``: one rate by the batch's model, the paper's method (its third way to a batch).
         ``"printed"``: the same with (39) as it stands in print. ``"layer"``: one rate for every
-        layer, by one joint model; ``"separate"``: each by its own. ``"variable"``: one for every
-        parameter (Table 2). ``"option 1"``: the mean of every sample's own step along its own
-        gradient; ``"option 2"``: the mean of the samples' rates times the mean direction. These two
-        are for `SGD` without a penalty. ``"single"`` and ``"variable"`` take any layers, all others
-        chains of `Linear` and `Activation`.
+        layer, by one joint model; ``"layer printed"``: the same with (39) as it stands in print;
+        ``"separate"``: each by its own. ``"variable"``: one for every parameter (Table 2).
+        ``"option 1"``: the mean of every sample's own step along its own gradient; ``"option 2"``:
+        the mean of the samples' rates times the mean direction. These two are for `SGD` without a
+        penalty. ``"single"`` and ``"variable"`` take any layers, all others chains of `Linear` and
+        `Activation`.
 
     Raises
     ------
@@ -120,7 +125,7 @@ class CubicRegularization(Wrapper):
         several = isinstance(a, np.ndarray)
         total = np.mean if self.rates in OPTIONS else np.sum if several else float
         told = self._finite(slope=total(a), curvature=total(h))
-        if self.rates == "layer":
+        if self.rates in ("layer", "layer printed"):
             s = joint_rates(a, h, lengths, self.sigma)
             model = joint_change(a, h, lengths, self.sigma, s)
         else:

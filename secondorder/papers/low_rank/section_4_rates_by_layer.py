@@ -8,14 +8,14 @@ import numpy as np
 
 from ...exact.conjugate_gradients import dot
 from ...optimizers.norms import norm
-from .eq_37_43_step_length import eq_39_by_layers
 
 
-def layer_models(layers, f_pp, g, l2, theta):
+def layer_models(eq_39, layers, f_pp, g, l2, theta):
     """a_k = g_k^T grad F (K,), Q_kr = g_k^T H g_r (K, K) and |g_k| (K,) of the pieces g_k of g in
     all trained layers, with a penalty; and what gives every parameter the rate of its layer.
+    `eq_39` is `eq_39_by_layers`, or the same as printed.
     """
-    a, *terms = eq_39_by_layers(layers, f_pp, g)
+    a, *terms = eq_39(layers, f_pp, g)
     trained = [k for k, layer in enumerate(layers) if layer.trained]
     where = [layers[k].where for k in trained]
     lengths = np.array([norm(g[w]) for w in where])

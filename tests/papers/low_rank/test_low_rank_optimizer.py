@@ -60,6 +60,27 @@ def test_printed_curvature():
     assert np.isclose(method.step(x, y)["rate"], expected, rtol=1e-12)
 
 
+def test_layers_together_by_the_printed_curvature():
+    """Q_kr is half of what two pieces of a direction have together and not apart."""
+    method, x, y = made(sigma=3.0, rates="layer printed")
+    args, net = (method.network, method.loss, x, y), method.network
+    g, before = so.exact.gradient(*args, l2=L2), net.theta.copy()
+    pieces = [np.where((np.arange(net.size) >= w.start) & (np.arange(net.size) < w.stop), -g, 0)
+              for w in net.slices if w.stop > w.start]
+
+    def h(v):
+        return so.low_rank.directional_curvature(*args, v, form="printed", l2=L2)[1]
+
+    Q = np.array([[(h(v + w) - h(v) - h(w)) / 2 for w in pieces] for v in pieces])
+    s = joint_rates(np.array([g @ v for v in pieces]), Q,
+                    np.array([np.linalg.norm(v) for v in pieces]), 3.0)
+    info = method.step(x, y)
+    assert np.isclose(info["curvature"], Q.sum(), rtol=1e-9)
+    assert relative(net.theta - before, s @ pieces) < 1e-9
+    _, corrected = so.low_rank.directional_curvature(*args, -g, l2=L2)
+    assert not np.isclose(info["curvature"], corrected, rtol=1e-3)
+
+
 @pytest.mark.parametrize("rates", ("separate", "layer"))
 def test_layers_on_their_own_and_together(rates):
     method, x, y = made(sigma=3.0, rates=rates)
@@ -95,7 +116,7 @@ def test_a_direction_that_goes_uphill_is_not_followed(rates):
     method, before = so.CubicRegularization(Uphill(net, loss), rates=rates), net.theta.copy()
     info = method.step(x, y)
     assert info["descent"] is False and method.steps == 1
-    if rates == "layer":  # the joint model looks both ways
+    if rates in ("layer", "layer printed"):  # the joint model looks both ways
         assert net.evaluate(loss, x, y).loss < info["loss"]
     else:
         assert info["rate"] == 0 and (net.theta == before).all()

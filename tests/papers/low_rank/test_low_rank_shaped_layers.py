@@ -30,7 +30,8 @@ def test_what_is_for_fully_connected_networks_says_so(name, layer):
              lambda: so.low_rank.SampleHessian(net, loss, x[:1], y[:1]),
              lambda: so.low_rank.directional_curvature(net, loss, x, y, v, form="printed"),
              *(lambda rates=rates: so.CubicRegularization(so.SGD(net, loss), rates=rates)
-               for rates in ("printed", "layer", "separate", "option 1", "option 2"))]
+               for rates in ("printed", "layer", "layer printed", "separate", "option 1",
+                             "option 2"))]
     for call in calls:
         with pytest.raises(TypeError, match=f"does not support the layer ({layer}).*supported "
                                             "layers: Linear, Activation"):

@@ -108,7 +108,7 @@ def direction(rng, case):
           condition=(ONE_SAMPLE, STRAIGHT),
           uses=("3", "4", "5", "16"), kind="identity", verdict="erratum", weight="substance",
           implements=(eq.eq_39_curvature, eq.eq_39_as_printed, Stated(eq.eq_38_39, "1"),
-                      Stated(eq.eq_38_39_as_printed, "1")))
+                      Stated(eq.eq_38_39_as_printed, "1"), eq.eq_39_by_layers_as_printed))
 def equation_39(rng):
     claims = [row.equal("corrected, by one tangent and A'' of curved activations, against the "
                         "dense Hessian", eq.eq_38_39(row.at, row.direction)[1], *row.curvature)

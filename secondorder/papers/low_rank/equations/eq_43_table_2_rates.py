@@ -104,7 +104,7 @@ def extension_layer_rates(rng):
         for l2 in (0.2, 0.0):
             g, H = row.g + l2 * theta, row.H + l2 * np.eye(len(row.H))
             named = row._replace(name=f"{row.name}, l2 = {l2}")
-            a, Q, norms, _ = by_layer.layer_models(*fcnn(row.at), d, l2, theta)
+            a, Q, norms, _ = by_layer.layer_models(eq_39_by_layers, *fcnn(row.at), d, l2, theta)
             claims += [named.equal("Q against the dense Hessian", Q,
                                    [[d[k] @ H[k, r] @ d[r] for r in blocks] for k in blocks],
                                    row.curvature[1]),

@@ -12,7 +12,7 @@ import numpy as np
 import secondorder as so
 from secondorder.optimizers import ExponentialDecay
 from secondorder.studies import (Run, counted, diverged, finished, images, legend_below,
-                                 mean_and_range, over_seeds, readings, smoothed, study, undecided)
+                                 mean_and_range, over_seeds, readings, smoothed, study)
 
 from .. import PAPER
 
@@ -72,6 +72,7 @@ def train_with(seed, data, base, rate, sigma, options, half_width, layers, width
 #: :class:`~secondorder.CubicRegularization` that they stand for.
 CHOICES = [({"averaging": "step"}, "option 1"), ({"averaging": "rate"}, "option 2"),
            ({"rates": "layer", "coupled": True}, "layer"),
+           ({"rates": "layer printed", "coupled": True}, "layer printed"),
            ({"rates": "layer", "coupled": False}, "separate"), ({"rates": "variable"}, "variable")]
 
 
@@ -148,12 +149,6 @@ def compared(settings, base, sigma, half_width, curvatures=("none", "exact", "pr
 def both_forms(judge):
     """One claim by both forms of (39): `judge` takes a form's name in the records."""
     return readings({reading: judge(form) for reading, form in FORMS.items()}, because=OPEN)
-
-
-def corrected_only(verdict):
-    """A claim that was run with (39) corrected, and not as printed."""
-    return readings({"corrected": verdict, "as printed": undecided("not run")},
-                    because="only (39) corrected was run")
 
 
 def ratios(ours, theirs, number):
