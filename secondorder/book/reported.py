@@ -26,7 +26,7 @@ def studies(papers):
              "picture": _picture(study), "anchor": f"study-{study.key}",
              "told": ", ".join(f"{kinds.count(kind)} {kind}" for kind in GLYPHS if kind in kinds),
              "setting": study.setting, "recorded": any(row["because"] != "not run" for row in rows),
-             "rows": [row | {"told": pages.effect_text(row), "glyph": GLYPHS[row["verdict"]][0],
+             "rows": [row | {"told": pages.outcome(row), "glyph": GLYPHS[row["verdict"]][0],
                              "colour": GLYPHS[row["verdict"]][1]} for row in rows]})
     return by_paper
 

@@ -1,36 +1,33 @@
 """Pages of claims: CLAIMS.md of a paper, FINDINGS.md, a study and a table on a terminal."""
 
 import importlib.resources
-import math
-import re
 import textwrap
 import tomllib
 
-from .numbers import number
+from .numbers import effect_text
 from .records import counts, picture, recorded, rows, seconds
 from .registry import STUDIES
 from .running import duration
 from .verdicts import KINDS
 
 FINDINGS = "secondorder/studies/FINDINGS.md"  # from the project's root
-SEEDS = re.compile(r"in \d+ of \d+ seeds")
-PARTS = re.compile(r"of (\d+) parts ")
-
 
 #: What a page of claims begins with.
 HEAD = """\
-Each was run again and judged by a criterion in [figures/criteria.md](figures/criteria.md), at whose
-head the short names are explained. A row is one claim of a study; its link leads to what was run.
-*Stand-in* means a setting that is smaller than the paper's. Made by
-`secondorder claims --markdown --write` from the recorded results.
+Each was run again and judged by a criterion in [figures/criteria.md](figures/criteria.md). A row is
+one claim of a study; its link leads to what was run. *Stand-in* means a setting that is smaller
+than the paper's. Made by `secondorder claims --markdown --write` from the recorded results.
 
-How to read a number:
+How to read a row:
 
-- In brackets stands its spread. Where a method is compared with another seed by seed (*paired* and
-  *alike* in the criteria), the number is the mean and the bracket its 95 % interval; "times" marks
-  a mean of logarithms, told as the factor. Where seeds are counted ("in 4 of 5 seeds"), it is the
-  median and the bracket the range over the seeds. Where a timing was repeated, it is the median and
-  the bracket the range over the repeats. What one count decides has no bracket.
+- A limit in the first column ("within 5 %", "0.9 or more") is our reading, where the paper has
+  words alone.
+- In brackets stands the spread of a number. Where seeds are counted ("in 4 of 5 seeds"), the number
+  is the median and the bracket the range over the seeds. Where a method is compared with another
+  seed by seed (*paired* and *alike* in the criteria), it is the mean and the bracket its 95 %
+  interval; "times" marks a mean of logarithms, told as the factor. Where a timing was repeated, it
+  is the median over the repeats and the bracket their range: the interval over seeds, which
+  decides, is wider. What one count decides has no bracket.
 - A claim may have several parts: curvatures, data sets, the losses at which seconds are read. The
   number is that of one part: the first that did not hold, else the first that is undecided. Where
   all parts hold it is the first, or the one whose interval comes nearest to 0.
@@ -38,55 +35,35 @@ How to read a number:
 """.splitlines()
 
 
-def effect_text(row):
-    """Effect and spread as a table shows them, a logarithm as the factor; of several readings
-    each, with a count of seeds of its own where they differ in it.
-    """
-    if row.get("readings"):
-        counts = counts_of(row)
-        return "; ".join(f"{name}: " + ", ".join(filter(None, (
-            one["verdict"], effect_text(one), counts.get(name))))
-            for name, one in row["readings"].items())
-    if row["effect"] is None:
-        return ""
-    measure, spread, told, times = row["measure"], row["spread"], number, ""
-    if measure.startswith(("log of ", "log ratio")):  # a reader wants the factor
-        measure = measure.removeprefix("log of ").removeprefix("log ")
-        told, times = factor, " times"
-    text = told(row["effect"]) + times
-    if spread and told(spread[0]) != told(spread[1]):
-        text += f" ({told(spread[0])} to {told(spread[1])})"
-    return f"{measure}: {text}" if measure else text
-
-
-def counts_of(row):
-    """Reading -> "in 1 of 5 seeds", where the readings of a claim differ in it; else nothing."""
-    counts = {name: SEEDS.search(one.get("because", ""))
-              for name, one in row.get("readings", {}).items()}
-    told = {name: found[0] for name, found in counts.items() if found}
-    return told if len(set(told.values())) > 1 else {}
-
-
-def factor(logarithm):
-    """The number of which this is the natural logarithm."""
-    return number(math.exp(logarithm))
-
-
-def seeds_text(count):
-    """How many seeds, as a person says it; nothing of none."""
-    return f"{count} seed{'s' * (count > 1)}" if count else ""
-
-
 def outcome(row):
-    """What came out: number, spread, seeds, and what a reader should know beside them."""
-    because = row["because"]
-    seeds = "" if f"of {row['seeds']} seeds" in because else seeds_text(row["seeds"])
-    if counts_of(row):  # told beside each reading
-        seeds, because = "", "; ".join(filter(None, SEEDS.sub("", because).split("; ")))
-    if len(PARTS.findall(because)) == 2:  # of a part, and of the claim that has it
-        because = PARTS.sub(r"this comparison, of \1 parts: ", because, count=1)
-        because = re.sub(r"; of (\d+) parts ", r"; the claim, of \1 comparisons: ", because)
-    return "; ".join(filter(None, (effect_text(row), seeds, because)))
+    """What came out: number, spread, seeds, and what a reader should know beside them. Of several
+    readings each, then what they share.
+    """
+    readings = row["readings"]
+    if not readings:
+        return "; ".join(clauses(row))
+    told = {name: clauses(one) for name, one in readings.items()}
+    known = [clause for own in told.values() for clause in own]
+    shared = [clause for clause in dict.fromkeys(known) if known.count(clause) == len(told)]
+    each = [f"{name}: " + ", ".join([one["verdict"], *(clause for clause in told[name]
+                                                       if clause not in shared)])
+            for name, one in readings.items()]
+    return "; ".join([*each, *shared, *(clause for clause in noted(row) if clause not in known)])
+
+
+def clauses(row):
+    """Number and spread of one verdict, its seeds unless they are counted, and what it notes."""
+    told, notes = [], noted(row)
+    if row["effect"] is not None:
+        told.append(effect_text(row["measure"], row["effect"], row["spread"]))
+    if row["seeds"] and not any(f"of {row['seeds']} seeds" in note for note in notes):
+        told.append(f"{row['seeds']} seed{'s' * (row['seeds'] > 1)}")
+    return told + notes
+
+
+def noted(row):
+    """What a verdict notes beside its number, one text a note."""
+    return list(filter(None, row["because"].split("; ")))
 
 
 def page(paper):
@@ -95,7 +72,7 @@ def page(paper):
     told = ", ".join(f"{count} {kind}" for kind, count in counts(paper).items() if count)
     claims = sum(not row["ours"] for row in table)
     lines = [f"# What the paper reports: {paper}", "",
-             f"{claims} claim{'s' * (claims != 1)}: {told}.", "", *HEAD, "",
+             f"{claims} claim{'s' * (claims != 1)}: {told}.", "", *HEAD, "", *words(paper),
              *_table(table, False)]
     if any(row["ours"] for row in table):
         lines += ["", "## Findings of this edition", "",
@@ -114,6 +91,15 @@ def page(paper):
                   else f"Not run yet; `secondorder reproduce {paper} {study.key}`, about "
                   f"{duration(study.seconds[0])} of one core."]
     return "\n".join(lines) + "\n"
+
+
+def words(paper):
+    """The short names of a paper's claims: what its criteria.md says of them."""
+    criteria = importlib.resources.files(STUDIES.room(paper)) / "figures" / "criteria.md"
+    if not criteria.is_file():
+        return []
+    _, _, told = criteria.read_text(encoding="utf-8").partition("## Words\n\n")
+    return ["Short names:", "", *told.partition("\n\n")[0].splitlines(), ""]
 
 
 def _table(table, ours):
@@ -184,9 +170,7 @@ def findings():
         row = claims[one["claim"]]
         room = STUDIES.room(row["paper"]).replace(".", "/")
         told.append(one | {"row": row, "page": f"{room}/CLAIMS.md#{row['key']}",
-                           "effect": "; ".join(filter(None, (
-                               effect_text(row),
-                               "" if counts_of(row) else seeds_text(row["seeds"]))))})
+                           "effect": outcome(row)})
     return told
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .numbers import number
+from .numbers import amount
 
 HELD, DID_NOT_HOLD, UNDECIDED = "held", "did not hold", "undecided"
 KINDS = HELD, DID_NOT_HOLD, UNDECIDED
@@ -124,12 +124,12 @@ def _student(values, distance, measure):
         enough = next((f"about {m} seeds" for m in range(n + 1, MOST_SEEDS + 1)
                        if t.ppf(0.975, m - 1) * error * np.sqrt(n / m) < abs(distance)),
                       f"more than {MOST_SEEDS} seeds")
-        because = f"the interval holds the margin; at this spread {enough} would decide"
+        because = f"the limit lies in the interval; at this spread {enough} would decide"
     p = float(2 * t.sf(abs(distance) / error, n - 1)) if error else 0.0
     return Verdict(kind, mean, (mean - half, mean + half), n, measure, because, p)
 
 
-def counted(met, values=None, measure="", least=5):
+def counted(met, values=(), measure="", least=5):
     """Whether something happened in nearly every seed.
 
     Held if it did in four of five seeds or more, did not hold if in one of five or fewer, else
@@ -140,11 +140,10 @@ def counted(met, values=None, measure="", least=5):
     met : sequence of bool
         One a seed.
     values : sequence of float, optional
-        The number behind each; the verdict has their median and range.
+        The number behind each; the verdict has the median and range of those that are finite.
     """
     met, n = list(map(bool, met)), len(met)
-    finite = np.array([v for v in (values if values is not None else met)
-                       if v is not None and np.isfinite(v)], dtype=float)
+    finite = np.array([v for v in values if v is not None and np.isfinite(v)], dtype=float)
     effect = float(np.median(finite)) if len(finite) else None
     spread = (float(finite.min()), float(finite.max())) if len(finite) else None
     kind, said = UNDECIDED, f"in {sum(met)} of {n} seeds"
@@ -167,14 +166,15 @@ def exactly(condition, effect=None, measure="", because="", seeds=1, least=0):
     return Verdict(HELD if condition else DID_NOT_HOLD, effect, None, seeds, measure, because)
 
 
-def both(*verdicts, because=""):
+def both(*verdicts, because="", of="parts"):
     """All of them: held if all held, did not hold if one did not, else undecided.
 
     With k parts one of them fails more easily by chance. So a part that an interval decides fails
     the whole only with p < 0.05 / k (Bonferroni). That all hold needs no correction.
 
-    The effect is that of the first that decides; where they differ, `because` counts them. Where
-    intervals decide and all lie above 0, it is that of the part whose interval begins lowest.
+    The effect is that of the first that decides; where they differ, `because` counts them, by what
+    they are parts `of`. Where intervals decide and all lie above 0, it is that of the part whose
+    interval begins lowest.
     """
     kinds = [one.verdict for one in verdicts]
     failed = [one for one in verdicts if one.verdict == DID_NOT_HOLD
@@ -189,8 +189,8 @@ def both(*verdicts, because=""):
     if because or set(kinds) == {kind}:
         return joined
     chance = "" if failed or DID_NOT_HOLD not in kinds else (
-        f", not beyond chance in one of {len(kinds)}")
-    return joined.with_note(f"of {len(kinds)} parts {_counts(kinds)}{chance}")
+        f", none of them at p < 0.05 / {len(kinds)}")
+    return joined.with_note(f"of {len(kinds)} {of} {_counts(kinds)}{chance}")
 
 
 def repeated(*verdicts):
@@ -226,7 +226,8 @@ def first_decides(told):
         return first
     return first.with_note(f"{words}; " + "; ".join(
         f"the same {other}" if one.verdict == first.verdict else
-        f"{other}: {one.verdict}" + ("" if one.effect is None else f" ({number(one.effect)})")
+        f"{other}: {one.verdict}" + ("" if one.effect is None else
+                                     f" ({amount(one.effect, one.measure)})")
         for other, one in others))
 
 
@@ -241,9 +242,9 @@ def readings(told, decides=None, because="it hangs on the reading"):
         The reading whose verdict is the claim's. Without it the claim is undecided where the
         readings differ.
     because : str
-        What is missing where they do.
+        What is missing where one holds and another does not.
     """
     kinds = {one.verdict for one in told.values()}
     first = replace(told[decides or next(iter(told))], readings=dict(told))
     return first if decides or len(kinds) == 1 else replace(
-        first, verdict=UNDECIDED, because=because)
+        first, verdict=UNDECIDED, because="one reading is open" if UNDECIDED in kinds else because)

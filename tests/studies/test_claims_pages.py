@@ -53,20 +53,24 @@ def test_a_row_tells_where_at_which_setting_and_what_came_out():
     assert pages.outcome(row) == "ratio: 1.23 (0.5 to 2.25); 3 seeds; at the best rates: held"
     assert pages.outcome(row | {"because": "in 3 of 3 seeds"}) == (
         "ratio: 1.23 (0.5 to 2.25); in 3 of 3 seeds")
-    assert pages.effect_text(row | {"measure": "log of the loss over Adam's", "effect": 0.0,
-                                    "spread": (-1.0, 1.0)}) == (
-        "the loss over Adam's: 1 times (0.368 to 2.72)")
-    both = {name: {"verdict": verdict, "effect": effect, "spread": None, "measure": "rate"}
-            for name, verdict, effect in (("printed", "held", 0.05), ("exact", "undecided", None))}
-    assert pages.effect_text(row | {"readings": both}) == (
-        "printed: held, rate: 0.05; exact: undecided")
-    both["printed"]["because"], both["exact"]["because"] = "in 5 of 5 seeds", "in 3 of 5 seeds"
-    assert pages.outcome(row | {"readings": both, "because": "in 5 of 5 seeds; rate 1"}) == (
-        "printed: held, rate: 0.05, in 5 of 5 seeds; exact: undecided, in 3 of 5 seeds; rate 1")
-    parts = "of 4 parts 4 held; of 2 parts 1 held, 1 undecided"
-    assert pages.outcome(row | {"because": parts}) == (
-        "ratio: 1.23 (0.5 to 2.25); 3 seeds; this comparison, of 4 parts: 4 held; the claim, of 2 "
-        "comparisons: 1 held, 1 undecided")
+    assert pages.outcome(row | {"measure": "log of the loss over Adam's", "effect": 0.0,
+                                "spread": (-1.0, 1.0), "because": ""}) == (
+        "the loss over Adam's: 1 times (0.368 to 2.72); 3 seeds")
+
+
+def test_readings_tell_once_what_they_share():
+    def reading(verdict, effect, because, seeds=5):
+        return {"verdict": verdict, "effect": effect, "spread": None, "measure": "rate",
+                "seeds": seeds, "because": because, "readings": {}}
+
+    told = {"printed": reading("held", 0.05, "in 5 of 5 seeds; rate 1"),
+            "exact": reading("undecided", None, "in 3 of 5 seeds; rate 1")}
+    row = {"readings": told, "because": "in 5 of 5 seeds; rate 1; open"}
+    assert pages.outcome(row) == ("printed: held, rate: 0.05, in 5 of 5 seeds; exact: undecided, "
+                                  "in 3 of 5 seeds; rate 1; open")
+    told = {"printed": reading("held", 0.05, ""), "exact": reading("held", 0.05, "", seeds=10)}
+    assert pages.outcome({"readings": told, "because": ""}) == (
+        "printed: held, 5 seeds; exact: held, 10 seeds; rate: 0.05")
 
 
 def test_findings_have_what_stands_behind_them():

@@ -188,5 +188,5 @@ def test_a_part_fails_the_whole_if_it_is_beyond_chance():
     near = paired([-1.0, -0.4, -0.6, -0.6])  # p = 0.014
     assert near.verdict == DID_NOT_HOLD and both(near, near).verdict == DID_NOT_HOLD
     joined = both(near, *[open_] * 5)
-    assert joined.verdict == UNDECIDED and "not beyond chance in one of 6" in joined.because
+    assert joined.verdict == UNDECIDED and "none of them at p < 0.05 / 6" in joined.because
     assert joined.effect == near.effect

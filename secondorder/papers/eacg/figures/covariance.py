@@ -85,7 +85,7 @@ class Covariance:
                           linewidth=0.7, label="" if seed else f"layer {k + 1}")
         axes.axhline(0.1, color="0.5", linewidth=0.8)
         axes.set(xlabel="update", ylabel="norm of the covariance / norm of the mean block",
-                 yscale="log", ylim=(1e-3, 1), title="What (5) drops, while training; a line a "
+                 yscale="log", ylim=(1e-3, 1), title="What (5) drops, while training; one line per "
                  "seed (grey: 0.1)\n" + networks.title_of(settings["case"], settings["samples"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)

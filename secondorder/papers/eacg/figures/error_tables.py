@@ -106,11 +106,9 @@ class Errors:
 
 
 def in_print(number):
-    """Which layers of PCH-1 are in print above the one below the top."""
-    printed = TABLES[number]["PCH-1"]
-    above = [t for t, error in enumerate(printed[:-2], start=1) if error > printed[-2]]
-    return (f"in print PCH-1's error is above that of layer {len(printed) - 1} in layers "
-            f"{above[0]} to {above[-1]}" if above else "PCH-1's in print too")
+    """For which curvatures a lower layer has in print a larger error than the one below the top."""
+    lost = [name for name, errors in TABLES[number].items() if max(errors[:-2]) > errors[-2]]
+    return f"in print it is not so for {', '.join(lost)}" if lost else "in print it is so too"
 
 
 def fill(axes, columns, title):

@@ -100,6 +100,6 @@ class Plateau:
         axes.set_xticks(range(len(self.names)), self.names.values())
         axes.set(ylabel="updates until the start (hollow: none until there)", yscale="log",
                  xlim=(-0.5, 2.7), title="EA-CG with PCH-1 on the plateau of eight sigmoid layers; "
-                 "a mark a seed")
+                 "one mark per seed")
         axes.set_yticks([100, 1000, 10_000], ["100", "1000", "10,000"])
         axes.title.set_fontsize(10)

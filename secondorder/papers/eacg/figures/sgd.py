@@ -50,7 +50,7 @@ class Sgd:
         return {"loss": first_decides({
                     f"at {words}": printed.shared(lambda at, other=other: printed.compared(
                         at, *lower, against=other))
-                    for words, other in (("SGD's printed rates", printed),
+                    for words, other in (("SGD's rates of the paper's grid", printed),
                                          ("its rates up to 4", free))}),
                 "accuracy": printed.all([PAIR], better_accuracy, BETTER_ACCURACY, -0.02)} | {
             letter: printed.timed(lambda at, what=what: printed.compared(at, *PAIR, *what))

@@ -63,7 +63,7 @@ class CgGrid:
         axes.set_xticks(np.arange(4) + 0.2, [str(most) for most in ITERATIONS])
         axes.set(xlabel="at most so many iterations",
                  ylabel="final training loss\nover the closed form's (band: 10 %)",
-                 title="EA-CG by conjugate gradients beside the closed form, a mark a seed:\n"
+                 title="EA-CG by conjugate gradients beside the closed form, one mark per seed:\n"
                  + title_of(settings["case"], settings["samples"]))
         axes.title.set_fontsize(9)
         legend_below(figure, axes)

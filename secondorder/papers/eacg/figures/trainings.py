@@ -181,7 +181,7 @@ class Trainings:
     def all(self, pairs, *asked, **options):
         """See `compared`: held where it holds for all pairs."""
         return self.shared(lambda at: both(*(self.compared(at, *pair, *asked, **options)
-                                             for pair in pairs)))
+                                             for pair in pairs), of="pairs of methods"))
 
     def lower(self, pairs):
         """Whether the first of every pair ends with the lower training loss."""
@@ -204,21 +204,21 @@ class Trainings:
         return self.timed(lambda at: both(*(self.compared(
             at, *pair, lambda a, b: np.log(b["seconds"][-1] / a["seconds"][-1]),
             "log of the seconds of {other} over those of {ours}", within=np.log(1.1))
-            for pair in pairs)))
+            for pair in pairs), of="pairs of methods"))
 
     def faster(self, pairs, factor=1.0):
         """Whether the first of every pair is at three fixed losses before `factor` times the
         other's seconds and, where the quicker one of them ends, has the lower loss (not asked with
         a factor above 1).
         """
-        seconds = "log of " + ("" if factor == 1.0 else f"{factor:g} times ") + (
-            "the seconds of {other} over those of {ours}, to loss ")
-        asked = [(lambda a, b, level=level: np.log(factor) + clock.ahead(a, b, level),
-                  f"{seconds}{level:g}") for level in LEVELS[self.criterion]]
+        asked = [(lambda a, b, level=level: clock.ahead(a, b, level),
+                  f"log of the seconds of {{other}} over those of {{ours}}, to loss {level:g}",
+                  -np.log(factor)) for level in LEVELS[self.criterion]]
         if factor == 1.0:
             asked.append((clock.at_equal_seconds, EQUAL_SECONDS))
         return self.timed(lambda at: both(*(
-            both(*(self.compared(at, *pair, *one) for one in asked)) for pair in pairs)))
+            both(*(self.compared(at, *pair, *one) for one in asked), of="comparisons of these two")
+            for pair in pairs), of="pairs of methods"))
 
 
 def named(method, curvature):

@@ -99,21 +99,23 @@ class Averaging:
         def noisier(name, number):
             return plateau.within([over_points(results, seed, name, number)
                                    for seed in settings["seeds"]],
-                                  "variation over the batch-mean model's", 1)
+                                  "noise over the batch-mean model's", 1)
 
-        def better(half, number):
+        def better(half, number, measure):
             third = results.by_seed(curvature="exact", half_width=half)
             others = [results.by_seed(options={"averaging": name}, half_width=half)
                       for name in OTHERS]
             return plateau.within([number(one) / min(number(other[seed]) for other in others)
                                    for seed, one in third.items()],
-                                  "over the better of the two others", high=1)
+                                  measure, high=1)
 
         return {"a-step": noisier("step", "projected"),
-                "a-rate": readings({"its rate": noisier("rate", "variation"),
-                                    "its step": noisier("rate", "projected")},
+                "a-rate": readings({"noise of the rate": noisier("rate", "variation"),
+                                    "noise of the step": noisier("rate", "projected")},
                                    because="it hangs on what is called noisy"),
-                "b-leave": better(0.1, plateau.leave), "b-end": better(0.2, plateau.end)}
+                "b-leave": better(0.1, plateau.leave,
+                                  "iterations to leave over the better of the two others'"),
+                "b-end": better(0.2, plateau.end, "final loss over the better of the two others'")}
 
     def draw(self, results, figure, settings):
         left, *right = figure.subplots(1, 3)

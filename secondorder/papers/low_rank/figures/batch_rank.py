@@ -45,6 +45,7 @@ def share(result):
              "batches": (1, 2, 4, 8, 16, 32, 64), "seeds": (2, 3, 4)},
        quick={"sizes": (8, 8), "paper": (16,) * 6, "data": "digits", "batches": (1, 2, 4),
               "seeds": (2,)}, seconds=(120, 1), needs=("mnist",),
+       smaller="batches in a network of three layers of 16",
        deviation="the paper states it and counts nothing; one sample in the paper's network "
        "(weights within 0.2) and in a small one (Xavier), batches in the small one")
 class BatchRank:
@@ -72,7 +73,7 @@ class BatchRank:
         axes = figure.subplots()
         points = [(samples, share(one)) for samples in settings["batches"]
                   for one in results.of(samples=samples)]
-        marks(axes, points, 0, label=f"{list(settings['sizes'])}, a mark a seed")
+        marks(axes, points, 0, label=f"{list(settings['sizes'])}, one mark per seed")
         marks(axes, [(1, share(one)) for one in results.of(data=settings["data"])], 1,
               label="the paper's network, one sample", markersize=9, markerfacecolor="none")
         axes.set_xscale("log", base=2)

@@ -80,7 +80,7 @@ def slope(results, route, number, by, **fixed):
        full={"depths": (4, 8, 16), "widths": (16, 32, 64), "rounds": 60,
              "seeds": (0, 1, 2, 3, 4)},
        quick={"depths": (4, 8), "widths": (16, 32), "rounds": 3, "seeds": (0,)}, seconds=(60, 2),
-       ours=("depth-tangent",),
+       ours=("depth-tangent",), smaller="widths 16 to 64, up to 16 layers",
        deviation="the paper gives orders and no measurement; batch of 32, float64")
 class DepthCost:
     def runs(self, settings, results):
@@ -121,7 +121,7 @@ class DepthCost:
             legend_under(panel)
         figure.axes[0].set_ylabel("CPU time, ms")
         figure.suptitle("Directional curvature of ReLU networks, batch of 32: over depth at width "
-                        "32, over width at depth 8; a mark a repeat", fontsize=10)
+                        "32, over width at depth 8; one mark per repeat", fontsize=10)
 
 
 WIDTHS = (784, 3072)

@@ -68,11 +68,12 @@ class StartScale:
         rises = [min((risen(far[seed], usual[seed], name)) for name in NUMBERS) for seed in usual]
         missed = [diverged(one) or one["after"] is None or one["after"] >= np.log(10)
                   for one in lost.values()]
-        return {"flat": counted(flat, [one["norm"] for one in near.values()], "|g| at +-0.1"),
+        return {"flat": counted(flat, [one["norm"] for one in near.values()],
+                                "|g| with weights within ±0.1"),
                 "far": both(counted([rise > 1e3 for rise in rises], rises,
-                                    "least rise of the three"),
+                                    "least rise of loss, gradient and curvature"),
                             counted(missed, [one.get("after") for one in lost.values()],
-                                    "loss after 500 cubic steps from +-1"))}
+                                    "loss after 500 cubic steps with weights within ±1"))}
 
     def draw(self, results, figure, settings):
         left, right = figure.subplots(1, 2, sharex=True)
@@ -89,7 +90,7 @@ class StartScale:
                              "finite)")):
             panel.set(xlabel="half-width of the weights", ylabel=name, xscale="log", yscale="log")
             legend_under(panel)
-        figure.suptitle(f"Where a run starts: {plateau.title_of(settings)}; a mark a seed",
+        figure.suptitle(f"Where a run starts: {plateau.title_of(settings)}; one mark per seed",
                         fontsize=10)
 
 
@@ -111,7 +112,8 @@ def rates_by_group(result):
 
 @plateau.on_plateau(
     "claim-converged-or-stuck", ". The rate is the mean of 100 iterations. Stuck: the loss is "
-    "above 2.29. Converged: last 200 iterations of runs that end below 0.2 (Figures 1 and 2)",
+    "above 2.29. Converged: last 200 iterations of runs that end below 0.2, which are runs of "
+    "Figure 1 alone. Points between the two are not judged",
     shows="Rates of cubic steps where a run is stuck and where it has converged",
     claims={"a": "the rate of cubic steps tells convergence from a flat region: one threshold "
                  "separates them without error"},

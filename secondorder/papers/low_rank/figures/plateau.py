@@ -14,6 +14,8 @@ from secondorder.optimizers import ExponentialDecay
 from secondorder.studies import (Run, counted, diverged, finished, images, legend_below,
                                  mean_and_range, over_seeds, readings, smoothed, study)
 
+from secondorder.studies.numbers import number
+
 from .. import PAPER
 
 BATCH, EVERY = 32, 10  # samples an iteration; iterations between two looks at the watched samples
@@ -183,20 +185,29 @@ def leaves_first(results, thresholds=(LEAVE,), **base):
                for seed, one in cubic.items()]
         return counted(met, [leave(one) for one in cubic.values()], "iterations to leave")
 
-    return both_forms(judge)
+    return both_forms(judge).with_note(f"the base alone: {middle(map(leave, alone.values()))}")
 
 
 # -- what is read off a run ------------------------------------------------------------------------
 
 
-def first_below(result, threshold, never=2001):
+NEVER = 2001  # where a run does not come so far: one more than all iterations
+
+
+def first_below(result, threshold):
     """First iteration at which the loss on the watched samples was below a threshold."""
     below = np.flatnonzero(np.array(result["loss"]) < threshold)
-    return int(below[0]) * EVERY if below.size else never
+    return int(below[0]) * EVERY if below.size else NEVER
 
 
 def leave(result):
     return first_below(result, LEAVE)
+
+
+def middle(iterations):
+    """The median of some iterations of leaving, in words."""
+    value = float(np.median(list(iterations)))
+    return "never" if value > NEVER - 1 else number(value)
 
 
 def end(result):

@@ -69,28 +69,30 @@ class Sigma:
                     for sigma in sigmas]
             return np.array([[number(row[seed]) for row in rows] for seed in seeds])
 
-        def spread(half, number, form):
+        def spread(half, number, form, name="largest over smallest"):
             seeds = settings["seeds"] if form == "exact" else few
             values = over(half, number, form, seeds=seeds)
-            return plateau.within(values.max(axis=1) / values.min(axis=1), "largest over smallest",
+            return plateau.within(values.max(axis=1) / values.min(axis=1), name,
                                   high=1.5)
 
         def leaves(form):
-            last = 2001 if form == "exact" else SHORT
+            last = plateau.NEVER if form == "exact" else SHORT
             return lambda one: min(plateau.leave(one), last)
 
         def changes(number, form):
             logs = [np.abs(np.log(values[:, 2] / values[:, 0])) for values in (
                 over(0.2, number, form), over(0.2, mean, form))]
             more = logs[0] - logs[1]
-            return counted(more > 0, more, "log change of the variability less the mean's")
+            return counted(more > 0, more, "the log by which variability changes minus the mean's")
 
         def adagrads(form):
             values = over(0.2, variation, form, base="adagrad", sigmas=COMPARED[1:])
             ratio = values[:, 0] / values[:, 1]
             return counted(ratio > 1, ratio, "variation at 100 over that at 1000")
 
-        return {"a-plateau": plateau.both_forms(lambda form: spread(0.1, leaves(form), form)),
+        return {"a-plateau": plateau.both_forms(lambda form: spread(
+                    0.1, leaves(form), form, "largest over smallest" + ", at least" * (
+                        form == "printed"))),
                 "a-usual": plateau.both_forms(lambda form: spread(0.2, plateau.end, form)),
                 "b": readings({f"{name}, {reading}": changes(number, form)
                                for name, number in (("standard deviation over mean", variation),
@@ -113,13 +115,14 @@ class Sigma:
             marks(panel, [point for sigma in COMPARED for point in results.points(
                 "sigma", lambda run: number(run) if "rate" in run else None, base=base,
                 curvature="exact", half_width=0.2, sigma=sigma)], k, label=label)
-        for panel, name, half in ((leaves, "iterations to leave", 0.1), (ends, "final loss", 0.2),
-                                  (rates, "later rate", 0.2),
-                                  (shares, "deviation over mean", 0.2)):
-            panel.set(xscale="log", yscale="log", xlabel="sigma", ylabel=name,
-                      title=f"weights within ±{half:g}")
+        for panel, name, title in (
+                (leaves, "iterations to leave", "weights within ±0.1"),
+                (ends, "final loss", "weights within ±0.2"),
+                (rates, "later rate", "weights within ±0.2, (39) corrected"),
+                (shares, "deviation over mean", "weights within ±0.2, (39) corrected")):
+            panel.set(xscale="log", yscale="log", xlabel="sigma", ylabel=name, title=title)
             panel.legend(fontsize=7)
-        figure.suptitle(f"How much sigma matters: {plateau.title_of(settings)}; a mark a seed",
+        figure.suptitle(f"How much sigma matters: {plateau.title_of(settings)}; one mark per seed",
                         fontsize=10)
 
 
@@ -191,7 +194,7 @@ class SigmaMechanism:
             axes.axvline(plateau.leave(one), color=f"C{k}", linestyle=":", linewidth=1)
         axes.axhline(1, color="0.3", linewidth=0.8)
         axes.axhline(0.01, color="0.3", linewidth=0.8, linestyle="--")
-        axes.set(xlabel="iteration (dotted: the plateau is left; a colour a seed)",
+        axes.set(xlabel="iteration (dotted: the plateau is left; one colour per seed)",
                  ylabel="h² / (2 |a| c), with (39) corrected",
                  title="below 0.01 sigma decides, above 1 the curvature")
         figure.suptitle(f"What sets the step: {plateau.title_of(settings)}, weights within ±0.1",

@@ -190,5 +190,5 @@ class NegativeCoefficients(Tuned):
         for look, told in (("-", "at the best rate"), (":", "trials at other rates")):
             figure.axes[0].plot([], [], look, color=COLOURS[look], label=told)
         legend_below(figure, figure.axes[0])
-        figure.suptitle(f"{images('mnist').name} where nothing else is said; a line a seed",
+        figure.suptitle(f"{images('mnist').name} where nothing else is said; one line per seed",
                         fontsize=10)

@@ -19,7 +19,7 @@ from .training import NAMES
 def worse_without(runs):
     ratios = [final(one) / final(other) for one, other in zip(runs["exact"], runs["gn"])]
     met = [diverged(one) or ratio > 1.1 for one, ratio in zip(runs["exact"], ratios)]
-    return counted(met, ratios, "end without over end with 1 %", 3)
+    return counted(met, ratios, "loss at the end, without over with a tolerance of 1 %", 3)
 
 
 @study(PAPER, "claim-regularisation", **compared.ON_CIFAR | {
@@ -98,7 +98,7 @@ class BatchOverfit:
         gaps = [gap({method: [results.of(method=method, rate=rate, seed=seed)[0]
                               for rate in OWN_RULE.grid(settings, method)] for method in METHODS})
                 for seed in settings["seeds"]]
-        return {"a": paired(gaps, "Adam's share less Gauss-Newton's, at a change both reach")}
+        return {"a": paired(gaps, "Adam's share minus Gauss-Newton's, at a change both reach")}
 
     def draw(self, results, figure, settings):
         panel = figure.subplots()

@@ -218,7 +218,11 @@ def draw_panels(figure, settings, title, panels, rows=1, about=None, looks=LOOKS
         for panel in grid[:-1].flat:
             panel.set_xlabel("")
     legend_below(figure, grid[0, 0], rows=1 + (len(looks) > 4))
-    headline(figure, f"{title}{f' ({rules[0]})' * alike}\n{about or title_of(settings)}", settings)
+    title = f"{title}{f' ({rules[0]})' * alike}\n{about or title_of(settings)}"
+    if " seed" in "".join(rules):
+        figure.suptitle(f"{title}; mean and range over the seeds", fontsize=10)
+    else:
+        headline(figure, title, settings)
 
 
 def draw_rules(figure, settings, title, told, looks, names=("loss",)):

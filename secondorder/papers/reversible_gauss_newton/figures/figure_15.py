@@ -62,14 +62,15 @@ def faster(runs):
         level = min(np.inf if diverged(runs[other][seed]) else runs[other][seed]["loss"][-1]
                     for other in ("adam", "sgd"))
         steps = max(len(runs[method][seed]["loss"]) for method in runs)
-        logs.append(float(np.log2(steps) - np.log2(max(compared.reached(run, level), 1))))
-    return paired(logs, "log2 of all steps over those that it took")
+        logs.append(float(np.log(steps) - np.log(max(compared.reached(run, level), 1))))
+    return paired(logs, "log of all steps over those that it took")
 
 
 def behind(runs):
     """Gauss-Newton ends above Adam in training and in test loss."""
-    return both(*(paired(compared.logs(runs["gn"], runs["adam"], name), f"log ratio, {name}")
-                  for name in ("loss", "test")))
+    return both(*(paired(compared.logs(runs["gn"], runs["adam"], record),
+                         f"log of Gauss-Newton's {name} over Adam's")
+                  for name, record in (("training loss", "loss"), ("test loss", "test"))))
 
 
 @study(PAPER, "figure-15", shows="Wine quality by regression: one batch, and mini-batches",

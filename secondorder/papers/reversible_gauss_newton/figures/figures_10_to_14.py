@@ -20,20 +20,20 @@ BLOCKS = range(6)
 def all_stay(method):
     """(c): every block's CKA with the start is 0.9 at least."""
     return lambda runs: paired([min(last(run, "cka", block) for block in BLOCKS) - MANY
-                                for run in runs[method]], "least CKA less 0.9")
+                                for run in runs[method]], "least CKA minus 0.9")
 
 
 def all_leave(runs):
     """(c): Adam's CKA is below 0.9 in every block."""
     return paired([MANY - max(last(run, "cka", block) for block in BLOCKS)
-                   for run in runs["adam"]], "0.9 less the largest CKA")
+                   for run in runs["adam"]], "0.9 minus the largest CKA")
 
 
 def like_sgd(runs):
     """(d): Gauss-Newton and SGD are alike in every block."""
     return both(*(alike([last(one, "cka", block) - last(other, "cka", block)
                          for one, other in zip(runs["gn"], runs["sgd"])], 0.05,
-                        f"Gauss-Newton's CKA less SGD's, block {block + 1}")
+                        f"Gauss-Newton's CKA minus SGD's, block {block + 1}")
                   for block in BLOCKS))
 
 
@@ -72,7 +72,7 @@ def nearer(runs):
     """(f): CKA with SGD is above that with Adam in every block."""
     gaps = np.array([between(one, sgd) - between(one, adam) for one, adam, sgd in zip(
         runs["gn"], runs["adam"], runs["sgd"])])
-    return both(*(paired(gaps[:, block], f"CKA with SGD less with Adam, block {block + 1}")
+    return both(*(paired(gaps[:, block], f"CKA with SGD minus with Adam, block {block + 1}")
                   for block in BLOCKS))
 
 
@@ -163,16 +163,17 @@ class Figure12(compared.OfFigure2):
         best = ends / [final(run) for run in constant[usual]]
         above = {rule: paired([float(np.log(end / final(run)))
                                for end, run in zip(ends, runs["adam"])],
-                              "log of the least end over Adam's")
+                              "log of Gauss-Newton's least end over Adam's")
                  for rule, runs in self.told(results, settings).items()}
-        lower = {rule: paired(logs(same, halved), "log ratio, constant over halved",
+        lower = {rule: paired(logs(same, halved), "log of the end at the constant rate over halved",
                               MARGIN).with_note(f"rate {rate:g}")
                  for rule, (rate, same, halved) in self._halved(results, settings).items()}
         lost = [f"{value:g}" for value, runs in constant.items() if any(map(diverged, runs))]
-        note = f"diverged: {', '.join(lost)}" if lost else ""
+        note = f"Gauss-Newton diverged at rate {', '.join(lost)}" if lost else ""
         return {"a": FIGURE_2.decided(above).with_note(note),
                 "b": counted([value >= 0.98 for value in best], best,
-                             f"least end over that at rate {usual:g}", 3).with_note(note),
+                             f"Gauss-Newton's least end over its end at rate {usual:g}", 3)
+                .with_note(note),
                 "c": FIGURE_2.decided(lower),
                 "d": all_saturate([runs for rate, runs in constant.items() if rate < usual])}
 
@@ -181,12 +182,12 @@ class Figure12(compared.OfFigure2):
         top = HEADROOM * max((run["loss"][0] for runs in constant.values()
                               for run in finished(runs)), default=1.0)
         for k, (rate, runs) in enumerate(constant.items()):
-            name = f"{rate:g}" + " (the rate that decides)" * (rate == usual)
+            name = f"rate {rate:g}" + " (the rate that decides)" * (rate == usual)
             name += (", diverges" if any(map(diverged, runs)) else ", leaves at the top"
                      if any(max(run["loss"]) > top for run in runs) else "")
             mean_and_range(panel, [run["loss"] for run in runs], f"C{k}", 1, label=name,
                            linestyle=LINE_STYLES[k % len(LINE_STYLES)])
-        others = [(f"{rate:g}, halved every {HALVE} epochs", runs, {"linewidth": 2.2}) for
+        others = [(f"rate {rate:g}, halved every {HALVE} epochs", runs, {"linewidth": 2.2}) for
                   rate, _, runs in self._halved(results, settings).values()]
         others += [(f"Adam, {compared.WORDS[rule]}", runs["adam"], {})
                    for rule, runs in self.told(results, settings).items()]
@@ -207,7 +208,7 @@ def all_saturate(slower):
         return lost or undecided("no lower rate was tried")
     gains = [max(saturation(run["loss"]) for run in of_seed) for of_seed in zip(*slower)]
     return counted([gain < 1.02 for gain in gains], gains,
-                   "loss half-way over the least after, largest of these rates", 3)
+                   "loss half-way over the least after, the largest over the rates", 3)
 
 
 # -- Figure 13: does weight decay help Gauss-Newton generalise? ------------------------------------
@@ -232,7 +233,7 @@ def decay_of(results, rate):
 class Figure13(compared.OfFigure2):
     trainings, methods = OWN_RULE, ("gn",)
     judges = {"a": lambda runs: alike(logs(runs["decayed"], runs["gn"], "test"), 0.05,
-                                      "log ratio of test losses")}
+                                      "log of the test loss with decay over without")}
 
     def beside(self, settings, results, name, rates):
         def run(seed, l2, **more):
@@ -263,7 +264,10 @@ class Figure13(compared.OfFigure2):
 
 FORMS = {"truncate": "truncated", "damp": "damped: s + strength", "tikhonov": "damped: Tikhonov",
          "noise": "noise"}
-STRENGTHS = (0.001, 0.01, 0.1)
+WAYS = {"truncate": "truncating", "damp": "damping", "tikhonov": "Tikhonov damping",
+        "noise": "noise"}
+COLOURS = ("C3", "C1", "C2", "C5")
+STRENGTHS = (0.001, 0.01, 0.1)  # of the largest singular value
 
 
 def strength_of(results, form, rate):
@@ -277,8 +281,8 @@ def strength_of(results, form, rate):
 def a_little_below(form):
     """Whether a form ends below truncating, by less than 5 %."""
     def judge(runs):
-        told = logs(runs["truncate"], runs[form])
-        return both(paired(told, "log ratio"), alike(told, 0.05, "log ratio"))
+        told, measure = logs(runs["truncate"], runs[form]), f"log of truncating over {WAYS[form]}"
+        return both(paired(told, measure), alike(told, 0.05, measure))
 
     return judge
 
@@ -292,16 +296,17 @@ def a_little_below(form):
                "a-tikhonov": "the public code's damping (Tikhonov) ends below truncating, by less "
                              "than 5 %",
                "b": "adding noise ends above truncating and damping",
-               "c": "truncating, damping and noise all end above Adam"},
-       deviation=compared.BY_RULE + "; strengths 0.1, 1 and 10 %, chosen on seed 100 by training "
-       "loss; the rates are those of truncation at 1 %")
+               "c": "truncating, both ways of damping, and noise all end above Adam"},
+       deviation=compared.BY_RULE + "; strengths 0.001, 0.01 and 0.1 of the largest singular "
+       "value, chosen on seed 100 by training loss; the rates are those of truncation at 1 %")
 class Figure14(compared.OfFigure2):
     trainings, methods = OWN_RULE, ("gn", "adam")
     judges = {"a": a_little_below("damp"), "a-tikhonov": a_little_below("tikhonov"),
-              "b": lambda runs: both(*(paired(logs(runs["noise"], runs[form]), "log ratio")
+              "b": lambda runs: both(*(paired(logs(runs["noise"], runs[form]),
+                                              f"log of noise over {WAYS[form]}")
                                        for form in ("truncate", "damp"))),
-              "c": lambda runs: both(*(paired(logs(runs[form], runs["adam"]), f"log ratio, {form}")
-                                       for form in FORMS))}
+              "c": lambda runs: both(*(paired(logs(runs[form], runs["adam"]), f"log of {way} over "
+                                              "Adam") for form, way in WAYS.items()))}
 
     def beside(self, settings, results, name, rates):
         def run(seed, form, strength, **more):
@@ -326,7 +331,8 @@ class Figure14(compared.OfFigure2):
 
     def judge(self, results, settings):
         told = self.told(results, settings)
-        notes = {rule: ", ".join(f"{form} {strength:g}" for form, strength in strengths.items())
+        notes = {rule: "strengths: " + ", ".join(f"{WAYS[form]} {strength:g}"
+                                                 for form, strength in strengths.items())
                  for rule, strengths in self._strengths(results, settings).items()}
         return {letter: OWN_RULE.decided({rule: judge(runs).with_note(notes[rule])
                                           for rule, runs in told.items()})
@@ -334,7 +340,8 @@ class Figure14(compared.OfFigure2):
 
     def draw(self, results, figure, settings):
         strengths = self._strengths(results, settings).values()
-        looks = {form: (f"{text}, {' and '.join(f'{one[form]:g}' for one in strengths)}", f"C{k}",
+        looks = {form: (f"{text}, {' / '.join(f'{one[form]:g}' for one in strengths)}", COLOURS[k],
                         LINE_STYLES[k]) for k, (form, text) in enumerate(FORMS.items())}
-        compared.draw_rules(figure, settings, "Pseudo-inverses", self.told(results, settings),
-                            looks | {"adam": ("Adam", "C4", LINE_STYLES[4])}, compared.LOSSES)
+        compared.draw_rules(figure, settings, "Pseudo-inverses (strength in the upper / lower row)",
+                            self.told(results, settings),
+                            looks | {"adam": ("Adam", "C0", LINE_STYLES[4])}, compared.LOSSES)

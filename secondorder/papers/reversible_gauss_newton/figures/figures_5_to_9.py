@@ -9,7 +9,7 @@ from .. import PAPER
 from . import compared
 from .compared import OWN_RULE, final, logs
 from .figures_1_to_4 import boldest, faster, lowest, saturation_of
-from .training import NAMES, train
+from .training import train
 
 # -- Figure 5: without the bottleneck, where the assumptions of the theorem do not hold ------------
 
@@ -25,6 +25,7 @@ def of_one_batch(settings):
 
 
 @study(PAPER, "figure-5", **compared.ON_CIFAR | {
+           "smaller": "CIFAR-10 at 8 x 8 pixels, 5000 images",
            "full": compared.FULL | {"steps": 61, "tried": 15},
            "quick": compared.QUICK | {"steps": 10, "tried": 4}}, seconds=(1300, 6),
        shows="CIFAR-10 without bottleneck: one batch, and mini-batches",
@@ -80,8 +81,8 @@ def gains_little(runs):
         return undecided(f"{short} of {len(runs['gn'])} runs diverged before epoch {2 * early}")
     curves = [smoothed(run["loss"]) for run in runs["gn"]]
     gains = [T[early:].min() / T[early - 1] for T in curves]
-    return counted([gain >= 0.98 for gain in gains], gains, "least later over T(50)",
-                   3).with_note(lost(runs))
+    return counted([gain >= 0.98 for gain in gains], gains,
+                   "least later loss over that of epoch 50", 3).with_note(lost(runs))
 
 
 def rises(runs):
@@ -89,22 +90,23 @@ def rises(runs):
     _, middle = marks(runs)
     ratios = [np.inf if diverged(run) else smoothed(run["loss"])[-1] / smoothed(
         run["loss"])[middle - 1] for run in runs["gn"]]
-    return counted([ratio > 1.02 for ratio in ratios], ratios, "end over T(150)",
+    return counted([ratio > 1.02 for ratio in ratios], ratios, "last loss over that of epoch 150",
                    3).with_note(lost(runs))
 
 
 def sgd_below(runs):
     """(c)"""
     best = [smoothed(run["loss"]).min() for run in runs["gn"]]
-    return paired(np.log(best) - np.log([final(run) for run in runs["sgd"]]), "log ratio")
+    return paired(np.log(best) - np.log([final(run) for run in runs["sgd"]]),
+                  "log of Gauss-Newton's least loss over SGD's last")
 
 
 @study(PAPER, "figure-6", **compared.ON_CIFAR | {"full": compared.FULL | {"long": 400},
                                                  "quick": compared.QUICK | {"long": 8}},
        seconds=(3600, 5),
        shows="Four hundred epochs of Gauss-Newton and SGD on CIFAR-10",
-       claims={"a": "in a long run Gauss-Newton gains less than 2 % of training loss after epoch "
-                    "50",
+       claims={"a": "in a long run Gauss-Newton saturates: after epoch 50 its training loss falls "
+                    "by less than 2 %, or rises",
                "b": "in a long run Gauss-Newton's loss rises again: it ends more than 2 % above "
                     "epoch 150",
                "c": "in a long run SGD ends below the least loss of Gauss-Newton"},
@@ -141,11 +143,14 @@ MIXED, BACK = ("adam", "gn"), ("gn", "adam")
        deviation=compared.BY_RULE + "; 50 and 50 epochs, the second method's memory fresh")
 class Figure7(compared.OfFigure2):
     trainings, methods = OWN_RULE, ("gn", "adam")
-    judges = {"a": lambda runs: paired(logs(runs[MIXED], runs["adam"]), "log ratio"),
-              "b": lambda runs: paired(logs(runs["gn"], runs[MIXED]), "log ratio"),
+    judges = {"a": lambda runs: paired(logs(runs[MIXED], runs["adam"]),
+                                       "log of the loss over Adam's"),
+              "b": lambda runs: paired(logs(runs["gn"], runs[MIXED]),
+                               "log of Gauss-Newton's loss over that of both in turn"),
               "c": lambda runs: paired(
                   np.log([compared.lowest(run) for run in runs["gn"]])
-                  - np.log([final(run) for run in runs[BACK]]), "log ratio")}
+                  - np.log([final(run) for run in runs[BACK]]),
+                  "log of Gauss-Newton's least loss over that of both in turn")}
 
     def beside(self, settings, results, name, rates):
         half = settings["cifar"]["epochs"] // 2
@@ -199,8 +204,7 @@ def all_saturate(runs):
     """(c)"""
     every = [runs[sigma] for sigma in SIGMAS]
     return compared.cut_off(run for of_sigma in every for run in of_sigma) or counted(
-        [all(map(compared.saturates, of_seed)) for of_seed in zip(*every)],
-        measure="seeds in which it is so", least=3)
+        [all(map(compared.saturates, of_seed)) for of_seed in zip(*every)], least=3)
 
 
 @study(PAPER, "figure-8", **compared.ON_CIFAR, seconds=(3500, 5),
@@ -242,20 +246,20 @@ def mean_of(runs, which):
 def alike_cosines(runs):
     """(a)"""
     return alike(mean_of(runs["gn"], 1) - mean_of(runs["adam"], 1), 0.1,
-                 "Gauss-Newton's cosine less Adam's")
+                 "Gauss-Newton's cosine minus Adam's")
 
 
 def above_sgd(runs, number, measure, margin=0.0):
     """Whether a number's logarithm is above SGD's for the two others."""
     told = {method: np.log(number(of_method)) for method, of_method in runs.items()}
-    return both(*(paired(told[method] - told["sgd"], f"{measure}, {NAMES[method]} over SGD", margin)
-                  for method in ("gn", "adam")))
+    return both(*(paired(told[method] - told["sgd"], f"log of {measure}, {name} over SGD", margin)
+                  for method, name in (("gn", "Gauss-Newton"), ("adam", "Adam"))))
 
 
 TURNS = {"a": alike_cosines,
-         "b": lambda runs: above_sgd(runs, lambda one: 1 - mean_of(one, 1),
-                                     "log of one less the cosine", np.log(2)),
-         "c": lambda runs: above_sgd(runs, lambda one: mean_of(one, 0), "log ratio of distances")}
+         "b": lambda runs: above_sgd(runs, lambda one: 1 - mean_of(one, 1), "1 - cosine",
+                                     np.log(2)),
+         "c": lambda runs: above_sgd(runs, lambda one: mean_of(one, 0), "the distance")}
 
 
 @study(PAPER, "figure-9", **compared.ON_CIFAR, seconds=(4000, 7),
@@ -264,8 +268,8 @@ TURNS = {"a": alike_cosines,
                for letter, text in (
                    ("a", "Gauss-Newton's and Adam's weights turn alike: their cosines with the "
                     "start are within 0.1"),
-                   ("b", "SGD's weights turn less: one less its cosine is at most half of "
-                    "Gauss-Newton's and of Adam's"),
+                   ("b", "SGD's weights turn less: 1 - cosine is at most half of Gauss-Newton's "
+                    "and of Adam's"),
                    ("c", "Gauss-Newton's and Adam's weights move farther than SGD's"))},
        deviation=compared.AT_AUTHORS + "; means over the twelve half layers. At the small start "
        "any step turns the cosine to 0: Xavier's start is shown beside it, at rates of its own, "

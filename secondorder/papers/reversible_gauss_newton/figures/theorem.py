@@ -41,7 +41,7 @@ class Theorem:
                                        for method in ("exact", "mp")))]
                 for letter, rate in RATES.items()}
         return {letter: counted([value < 0.05 for value in values], values,
-                                "largest log ratio of the losses", 3)
+                                "largest log of one loss over the other", 3)
                 for letter, values in told.items()}
 
     def draw(self, results, figure, settings):
@@ -56,4 +56,4 @@ class Theorem:
         figure.axes[0].set_ylabel("training loss")
         figure.suptitle("The right inverse and Moore-Penrose: "
                         f"{TITLES[settings['task']]}, one batch of {settings['samples']}, "
-                        f"d' = {settings['width']}; a colour a seed", fontsize=10)
+                        f"d' = {settings['width']}; one colour per seed", fontsize=10)
