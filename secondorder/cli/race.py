@@ -15,7 +15,7 @@ EXAMPLES = """\
   secondorder race --problem plateau --minutes 3 --out race
   secondorder race --methods adam ea-cg --load method.py    a method of your own joins
   secondorder race --recorded                        what came out of the recorded race
-  secondorder race --full --out runs --resume        run that one again: four hours
+  secondorder race --full --out runs --resume        run that one again: three hours
 
 methods of --methods, in any spelling:
   adam              Adam

@@ -3,7 +3,8 @@
 It begins with twelve points, half decades apart: twelve of the first number, or four of it with
 three of the second. A point on which a winner stands at an end of either grid lets that grid grow
 by two points beyond, with the other number as it is, until all winners stand inside or sixteen
-points are spent.
+points are spent. Where every point diverges the grid grows at its tamest corner, that of the
+smallest first number and the largest second one.
 """
 
 from itertools import product
@@ -37,6 +38,12 @@ def beyond(method, points, winner):
     return [point for point in more if method.allows(point)]
 
 
+def tamest(points):
+    """The corner of the smallest first and the largest second number."""
+    first, second = zip(*points)
+    return Point(min(first), max(second))
+
+
 def search(method, scores_of, begin=None, most=MOST):
     """Find the best point by each of several rules, in a first grid (by default `start`) and
     beyond its ends, with as many points as `most` allows.
@@ -48,8 +55,8 @@ def search(method, scores_of, begin=None, most=MOST):
     while True:
         best = [list(scores)[np.argmin(column)] if np.isfinite(column).any() else None
                 for column in zip(*scores.values())]
-        more = dict.fromkeys(point for winner in best if winner is not None
-                             for point in beyond(method, scores, winner))
+        more = dict.fromkeys(point for winner in best
+                             for point in beyond(method, scores, winner or tamest(scores)))
         more = list(more)[:max(most - len(scores), 0)]
         if not more:
             return scores, best

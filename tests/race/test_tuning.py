@@ -47,6 +47,11 @@ def test_the_second_number_grows_too():
 def test_two_rules_share_their_points_and_what_diverges_does_not_win():
     scores, best = tuning.search(ADAM, lambda point: (bowl(0)(point) + bowl(7)(point)))
     assert best == [Point(0), Point(7)] and len(scores) == 14
-    scores, best = tuning.search(ADAM, lambda point: (
-        np.inf if point.first > 2 else -float(point.first), np.inf))
-    assert best == [Point(2), None] and len(scores) == 12
+
+
+def test_where_every_point_diverges_the_grid_grows_at_its_tamest_corner():
+    scores, best = tuning.search(EA_CG, lambda point: (0.0 if point.second > 2 else np.inf,))
+    assert best == [Point(-2, 3)] and set(scores) - set(tuning.start(EA_CG)) == {
+        Point(-3, 1), Point(-4, 1), Point(-2, 2), Point(-2, 3)}
+    scores, best = tuning.search(ADAM, lambda point: (np.inf,))
+    assert best == [None] and len(scores) == 16
