@@ -53,14 +53,15 @@ def verdict(ratios):
     return "level"
 
 
-def sentence(records):
-    """What came out, in words: who is ahead of Adam, level with it and behind, by both rules."""
-    told = []
-    for rule, name in RULES.items():
-        for record in records:
+def summary(records):
+    """A table: on which problem and by which rule who is ahead of Adam, level with it and behind.
+    """
+    lines = ["| problem | after | ahead of Adam | level with it | behind it |",
+             "|---|---|---|---|---|"]
+    for record in records:
+        for rule, name in RULES.items():
             rows = [row for row in outcome(record, rule) if row["key"] != ADAM]
-            kinds = {kind: [row["method"] for row in rows if row["verdict"] == kind]
-                     for kind in ("ahead", "level", "behind")}
-            told.append(f"After {name}, beside Adam on the {record['problem']}, " + "; ".join(
-                f"{kind}: {' and '.join(names)}" for kind, names in kinds.items() if names))
-    return ". ".join(told) + "."
+            kinds = ["; ".join(row["method"] for row in rows if row["verdict"] == kind) or "-"
+                     for kind in ("ahead", "level", "behind")]
+            lines.append(f"| {' | '.join([record['problem'], name, *kinds])} |")
+    return "\n".join(lines)

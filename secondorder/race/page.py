@@ -12,7 +12,7 @@ from secondorder.studies.pictures import legend_below
 
 from .full import ADAM, JUDGED_ON, RULES, TUNED_ON, marks_of
 from .methods import METHODS
-from .outcome import outcome, sentence
+from .outcome import outcome, summary
 from .problems import PROBLEMS, TRAINED
 from .tuning import MOST
 
@@ -24,7 +24,7 @@ HEAD = """\
 With the same tuning for everyone, which method has the lowest training loss after equal CPU
 seconds, and after equal work? Nothing else is asked, and no paper says anything about it.
 
-{sentence}
+{summary}
 
 **How.** {trained} images of MNIST, float32, one CPU thread. Every run lasts {seconds:g} CPU seconds
 of steps; evaluation is not counted. A run whose loss is not finite, or above 1000 times the
@@ -35,11 +35,14 @@ work that Adam's best makes in that time. A loss is read at the first step that 
 Work counts the multiplications of matrix products, in
 gradients of the problem's batch. Both choices then run on {judged} other seeds. SGD, EA-CG and KFI
 have momentum 0.9. KFI takes both its factors from one batch, without the running averages and the
-adapted damping of KFAC. Truncated Newton works on Gauss-Newton with batches of 1000.
+adapted damping of KFAC. EA-CG takes the eigenvectors of the loss's Hessian in the outputs: on the
+autoencoder, with 784 of them, that is most of its step. Truncated Newton works on Gauss-Newton with
+batches of 1000.
 
 A row tells the logarithm of the ratio of losses, method against Adam: median and range over the
-seeds; below 0 the method is lower, and -0.69 is half of Adam's loss. *Ahead* or *behind*: nine of ten seeds agree by more than 5 %;
-else *level*. Runs that diverge are counted apart, and are in no median.
+seeds; below 0 the method is lower, and -0.69 is half of Adam's loss. *Ahead* or *behind*: nine of
+ten seeds agree by more than 5 %; else *level*. Runs that diverge are counted
+apart, and are in no median.
 
 `secondorder race --recorded` makes this page again, `secondorder race --full` the runs.
 """
@@ -99,10 +102,11 @@ def markdown(records, pictures=""):
     """The page, with the pictures in a folder of that name."""
     if not records:
         return "# The race\n\nNothing is recorded yet.\n"
-    text = HEAD.format(sentence=sentence(records), trained=TRAINED, most=MOST,
+    text = HEAD.format(summary=summary(records), trained=TRAINED, most=MOST,
                        seconds=records[0]["seconds"], judged=len(JUDGED_ON),
                        tuned=", ".join(map(str, TUNED_ON)))
-    text = "\n\n".join(textwrap.fill(part, 100, break_on_hyphens=False)
+    text = "\n\n".join(part if part.startswith("|") else
+                       textwrap.fill(part, 100, break_on_hyphens=False)
                        for part in text.split("\n\n"))
     return f"{text}\n" + "".join(map(section, records, [pictures] * len(records)))
 
@@ -127,6 +131,9 @@ def line(row):
     numbers = row["numbers"] or "diverges at every point"
     if row["at_end"]:
         numbers += f" ({' and '.join(row['at_end'])} at an end: no points left)"
+    if row["diverged"] == row["seeds"]:  # there is nothing to tell a number of
+        lost = f" ({row['diverged']} diverged)" if row["seeds"] else ""
+        return f"| {row['method']} | {numbers} | | | | | {row['verdict']}{lost} |\n"
     cells = [row["method"], numbers, f"{row['steps']:.0f}", f"{row['loss']:.4g}"]
     cells += ["", "", ""] if row["key"] == ADAM else [
         f"{row['median']:+.2f} ({row['least']:+.2f} to {row['most']:+.2f})",
