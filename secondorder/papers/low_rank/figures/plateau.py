@@ -194,10 +194,10 @@ def leaves_first(results, thresholds=(LEAVE,), **base):
 NEVER = 2001  # where a run does not come so far: one more than all iterations
 
 
-def first_below(result, threshold):
+def first_below(result, threshold, never=NEVER):
     """First iteration at which the loss on the watched samples was below a threshold."""
     below = np.flatnonzero(np.array(result["loss"]) < threshold)
-    return int(below[0]) * EVERY if below.size else NEVER
+    return int(below[0]) * EVERY if below.size else never
 
 
 def leave(result):
