@@ -131,7 +131,7 @@ def line(row):
     numbers = row["numbers"] or "diverges at every point"
     if row["at_end"]:
         numbers += f" ({' and '.join(row['at_end'])} at an end: no points left)"
-    if row["diverged"] == row["seeds"]:  # there is nothing to tell a number of
+    if row["diverged"] == row["seeds"]:  # no run came to the limit
         lost = f" ({row['diverged']} diverged)" if row["seeds"] else ""
         return f"| {row['method']} | {numbers} | | | | | {row['verdict']}{lost} |\n"
     cells = [row["method"], numbers, f"{row['steps']:.0f}", f"{row['loss']:.4g}"]
